@@ -1,0 +1,1 @@
+//! Reading and rewriting Java class files: bytes in, bytes out.

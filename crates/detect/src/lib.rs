@@ -1,0 +1,1 @@
+//! Race detectors, one a file, each a fold over events.

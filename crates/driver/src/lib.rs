@@ -1,0 +1,1 @@
+//! Starts JVMs with the agent and collects what they found.

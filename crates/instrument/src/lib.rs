@@ -1,0 +1,1 @@
+//! Where probes go: which instructions get which call into the bridge.

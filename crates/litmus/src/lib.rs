@@ -1,0 +1,1 @@
+//! Tiny concurrent programs and brute force over their interleavings: the oracle.

@@ -1,0 +1,1 @@
+//! Epochs, vector clocks, locksets.
