@@ -72,7 +72,10 @@ pub enum Op {
     WaitBegin(LockId),
     /// ... and has it again: an acquire. `notified` is false after a timeout,
     /// an interrupt or a spurious wakeup as far as the producer can tell.
-    WaitEnd { lock: LockId, notified: bool },
+    WaitEnd {
+        lock: LockId,
+        notified: bool,
+    },
     Notify(LockId),
     NotifyAll(LockId),
 
