@@ -1,1 +1,11 @@
-//! Results rendered for people and machines.
+//! Results rendered for people and machines. Pure: bytes and writers come in,
+//! text goes to writers; source files are asked for through a trait.
+//!
+//! ```text
+//! finding  what a run says ─► merge ─► result  the JSON contract ─► terminal
+//! ```
+
+pub mod finding;
+pub mod fingerprint;
+pub mod merge;
+pub mod result;

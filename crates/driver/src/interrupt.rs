@@ -1,0 +1,54 @@
+//! Ctrl-C, `kill` and a closed terminal as messages in a channel, so that they
+//! can be awaited together with the end of the program.
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::{Handle, Signals};
+use std::process::ExitStatus;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// What a run waits for.
+#[derive(Debug)]
+pub(crate) enum Message {
+    Signal(i32),
+    /// Process number, so that a late message of an earlier run is told apart.
+    Exited(u32, std::io::Result<ExitStatus>),
+}
+
+/// Once this is made, the signals named above no longer end this process: they
+/// stop the program, and what it found so far is reported. Make one per
+/// command and use it for all its runs.
+#[derive(Debug)]
+pub struct Interrupts {
+    pub(crate) sender: Sender<Message>,
+    pub(crate) receiver: Receiver<Message>,
+    handle: Handle,
+}
+
+impl Interrupts {
+    pub fn catch() -> std::io::Result<Interrupts> {
+        let (sender, receiver) = channel();
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let handle = signals.handle();
+        let to = sender.clone();
+        std::thread::Builder::new()
+            .name("signals".into())
+            .spawn(move || {
+                for signal in signals.forever() {
+                    if to.send(Message::Signal(signal)).is_err() {
+                        break;
+                    }
+                }
+            })?;
+        Ok(Interrupts {
+            sender,
+            receiver,
+            handle,
+        })
+    }
+}
+
+impl Drop for Interrupts {
+    fn drop(&mut self) {
+        self.handle.close();
+    }
+}

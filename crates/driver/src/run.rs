@@ -1,0 +1,157 @@
+//! A program in, findings and outcome out.
+//!
+//! The run directory is the only thing the agent and we share. It may hold:
+//! `findings.jsonl` (made when the agent starts, appended to as things are
+//! found), `summary.json` (at the orderly end of the JVM) and `fatal.txt` (why
+//! the agent gave up). If there is no sign of the agent at all, the JVM never
+//! got as far as loading it, or could not; which of the two is found out by
+//! starting a JVM that does nothing.
+
+use crate::interrupt::Interrupts;
+use crate::java::Java;
+use crate::options::{AgentOptions, JVM_FLAGS};
+use crate::process::{self, Outcome, Output, ProcessError};
+use report::finding::{Findings, Summary};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// More than any report can use; a damaged file must not eat the memory.
+const MOST_FINDINGS: u64 = 256 << 20;
+
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    pub java: &'a Java,
+    /// The agent as a file.
+    pub library: &'a Path,
+    pub options: AgentOptions,
+    /// What one would write after `java`.
+    pub args: &'a [OsString],
+    pub output: Output,
+    pub time_limit: Option<Duration>,
+}
+
+#[derive(Debug)]
+pub struct RunResult {
+    pub outcome: Outcome,
+    pub findings: Findings,
+    /// False when java refused its arguments, so that nothing ran.
+    pub started: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    #[error("the agent gave up: {0}")]
+    Agent(String),
+    #[error("the JVM does not start with the agent; it says:\n{0}")]
+    JvmRefuses(String),
+    #[error("cannot read {path}: {source}")]
+    Unreadable {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+}
+
+/// Runs the program once under the agent.
+pub fn run(request: &Request<'_>, interrupts: &Interrupts) -> Result<RunResult, RunError> {
+    let mut command = jvm(request, &request.options);
+    command.args(request.args);
+    let outcome = process::run(command, request.output, request.time_limit, interrupts)?;
+
+    let dir = &request.options.out;
+    if let Some(why) = read(&dir.join("fatal.txt"))? {
+        return Err(RunError::Agent(
+            String::from_utf8_lossy(&why).trim().to_owned(),
+        ));
+    }
+    let lines = read(&dir.join("findings.jsonl"))?;
+    let summary = read(&dir.join("summary.json"))?;
+    let started = lines.is_some() || summary.is_some();
+    let mut findings = Findings::parse(&lines.unwrap_or_default());
+    if let Some(text) = summary {
+        match serde_json::from_slice::<Summary>(&text) {
+            Ok(summary) => findings.summary = Some(summary),
+            Err(error) => findings.warnings.push(format!(
+                "summary.json could not be read ({error}): coverage is unknown"
+            )),
+        }
+    }
+    if !started && outcome.stopped.is_none() {
+        probe(request)?;
+    }
+    Ok(RunResult {
+        outcome,
+        findings,
+        started,
+    })
+}
+
+fn jvm(request: &Request<'_>, options: &AgentOptions) -> Command {
+    let mut command = Command::new(&request.java.path);
+    command
+        .arg(options.argument(request.library))
+        .args(JVM_FLAGS);
+    command
+}
+
+/// Starts a JVM with the agent and no program.
+fn probe(request: &Request<'_>) -> Result<(), RunError> {
+    let dir = request.options.out.join("probe");
+    let unreadable = |source| RunError::Unreadable {
+        path: dir.clone(),
+        source,
+    };
+    std::fs::create_dir_all(&dir).map_err(unreadable)?;
+    let options = AgentOptions {
+        out: dir.clone(),
+        trace: request
+            .options
+            .trace
+            .as_ref()
+            .map(|_| dir.join("trace.pft")),
+        ..request.options.clone()
+    };
+    let log = dir.join("log");
+    let file = File::create(&log).map_err(unreadable)?;
+    let copy = file.try_clone().map_err(unreadable)?;
+    let mut command = jvm(request, &options);
+    command
+        .arg("-version")
+        .stdin(Stdio::null())
+        .stdout(file)
+        .stderr(copy);
+    let limit = Some(Duration::from_secs(30));
+    // Signals of the user go to the channel of the run, which has ended.
+    let interrupts = Interrupts::catch().map_err(unreadable)?;
+    let outcome = process::run(command, Output::Inherit, limit, &interrupts)?;
+    if outcome.exit == Some(0) {
+        return Ok(());
+    }
+    let text = read(&log)?.unwrap_or_default();
+    Err(RunError::JvmRefuses(
+        String::from_utf8_lossy(&text).trim().to_owned(),
+    ))
+}
+
+/// The file's bytes; None if there is no such file.
+fn read(path: &Path) -> Result<Option<Vec<u8>>, RunError> {
+    let unreadable = |source| RunError::Unreadable {
+        path: path.to_path_buf(),
+        source,
+    };
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(unreadable(e)),
+    };
+    let mut bytes = Vec::new();
+    file.take(MOST_FINDINGS)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    Ok(Some(bytes))
+}

@@ -1,0 +1,270 @@
+//! What a run says, before it becomes a report: the lines of `findings.jsonl`
+//! and the object of `summary.json`, both written by the agent into the run
+//! directory. Detectors that work on a stored trace speak the same vocabulary,
+//! so everything downstream has one input.
+//!
+//! Parsing is lenient where a killed program may have left half a line, and
+//! nowhere silent: what could not be read comes back as a complaint.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// One place in the program, as stack traces name it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Frame {
+    /// Binary name with dots: `a.b.C$D`.
+    pub class: String,
+    #[serde(default)]
+    pub method: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bci: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AccessOp {
+    Read,
+    Write,
+}
+
+/// The memory that two accesses race on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Location {
+    Field {
+        class: String,
+        field: String,
+        #[serde(default, rename = "static", skip_serializing_if = "is_false")]
+        is_static: bool,
+    },
+    Array {
+        /// The array's type as Java writes it: `int[]`.
+        array: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        index: Option<u32>,
+        /// The field the array was read from, `Class.field`, where known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        allocated: Option<Frame>,
+    },
+}
+
+fn is_false(b: &bool) -> bool {
+    !*b
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Thread {
+    #[serde(default)]
+    pub id: u64,
+    #[serde(default)]
+    pub name: String,
+    /// The stack of the `start()` call; empty for `main` and where unknown.
+    #[serde(default)]
+    pub created: Vec<Frame>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Access {
+    pub op: AccessOp,
+    pub thread: Thread,
+    pub frame: Frame,
+    #[serde(default)]
+    pub stack: Vec<Frame>,
+    /// False when the stack was rebuilt later and may be off above the
+    /// innermost frame.
+    #[serde(default = "yes")]
+    pub stack_exact: bool,
+    #[serde(default)]
+    pub locks: Vec<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Race {
+    pub detector: String,
+    pub location: Location,
+    /// In the order in which the run did them.
+    pub accesses: [Access; 2],
+    /// Where the object was allocated (for arrays see the location).
+    #[serde(default)]
+    pub allocated: Option<Frame>,
+    #[serde(default = "once")]
+    pub count: u64,
+}
+
+fn once() -> u64 {
+    1
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Skipped {
+    pub class: String,
+    /// Absent when the whole class was left alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    pub why: String,
+}
+
+/// A line of `findings.jsonl`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Line {
+    Race(Box<Race>),
+    Skipped(Skipped),
+    Warning {
+        text: String,
+    },
+    /// The `race`-th race line of this file (from 0) has now been seen
+    /// `count` times.
+    Count {
+        race: usize,
+        count: u64,
+    },
+}
+
+/// `summary.json`: written when the JVM ends in an orderly way.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Summary {
+    #[serde(default)]
+    pub classes_instrumented: u64,
+    #[serde(default)]
+    pub classes_seen: u64,
+    #[serde(default)]
+    pub events: u64,
+    /// Threads of the program, without those of the JVM itself.
+    #[serde(default)]
+    pub threads: u64,
+    #[serde(default)]
+    pub sites: u64,
+    #[serde(default)]
+    pub races: u64,
+    #[serde(default)]
+    pub missing_models: Vec<String>,
+    #[serde(default)]
+    pub counts: Map<String, Value>,
+    #[serde(default)]
+    pub ended: String,
+}
+
+/// Everything one run said.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Findings {
+    pub races: Vec<Race>,
+    pub skipped: Vec<Skipped>,
+    pub warnings: Vec<String>,
+    /// None: the program was killed or halted before the agent could write it.
+    pub summary: Option<Summary>,
+}
+
+impl Findings {
+    /// Reads the text of `findings.jsonl`. A last line without its newline was
+    /// being written when the program died and is left out if it is no whole
+    /// object; any other unreadable line becomes a warning.
+    pub fn parse(bytes: &[u8]) -> Findings {
+        let mut found = Findings::default();
+        let mut unreadable = 0u64;
+        let mut first_error = String::new();
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (line, torn) = match rest.iter().position(|&b| b == b'\n') {
+                Some(end) => {
+                    let (line, tail) = rest.split_at(end);
+                    rest = tail.get(1..).unwrap_or_default();
+                    (line, false)
+                }
+                None => (std::mem::take(&mut rest), true),
+            };
+            if line.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            match serde_json::from_slice::<Line>(line) {
+                Ok(Line::Race(race)) => found.races.push(*race),
+                Ok(Line::Skipped(skipped)) => found.skipped.push(skipped),
+                Ok(Line::Warning { text }) => found.warnings.push(text),
+                Ok(Line::Count { race, count }) => {
+                    if let Some(known) = found.races.get_mut(race) {
+                        known.count = known.count.max(count);
+                    }
+                }
+                Err(_) if torn => {}
+                Err(error) => {
+                    unreadable += 1;
+                    if first_error.is_empty() {
+                        first_error = error.to_string();
+                    }
+                }
+            }
+        }
+        if unreadable > 0 {
+            found.warnings.push(format!(
+                "{unreadable} line(s) of findings.jsonl could not be read (the first: {first_error}); \
+                 findings may be missing"
+            ));
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RACE: &str = r#"{"kind":"race","detector":"fasttrack","location":{"class":"Bank","field":"total","static":true},"accesses":[{"op":"write","thread":{"id":1,"name":"a","created":[]},"frame":{"class":"Bank","method":"put","file":"Bank.java","line":4,"bci":7},"stack":[],"stack_exact":true,"locks":[]},{"op":"read","thread":{"id":0,"name":"main"},"frame":{"class":"Bank","method":"get"}}],"allocated":null,"count":1}"#;
+
+    #[test]
+    fn reads_every_kind_of_line() {
+        let text = format!(
+            "{RACE}\n{}\n{}\n{}\n",
+            r#"{"kind":"skipped","class":"Huge","method":"m","why":"would pass 64 KiB"}"#,
+            r#"{"kind":"warning","text":"w"}"#,
+            r#"{"kind":"count","race":0,"count":9}"#,
+        );
+        let found = Findings::parse(text.as_bytes());
+        assert_eq!(found.races.len(), 1);
+        assert_eq!(found.races[0].count, 9);
+        assert_eq!(found.skipped.len(), 1);
+        assert_eq!(found.warnings, ["w"]);
+    }
+
+    #[test]
+    fn an_array_is_not_taken_for_a_field() {
+        let location: Location =
+            serde_json::from_str(r#"{"array":"int[]","index":3,"from":"Foo.table"}"#).unwrap();
+        assert!(matches!(location, Location::Array { index: Some(3), .. }));
+    }
+
+    #[test]
+    fn a_count_for_a_race_that_is_not_there_is_harmless() {
+        let found =
+            Findings::parse(b"{\"kind\":\"count\",\"race\":18446744073709551615,\"count\":2}\n");
+        assert_eq!(found, Findings::default());
+    }
+
+    #[test]
+    fn a_bad_line_in_the_middle_is_reported_and_the_rest_read() {
+        let found = Findings::parse(format!("{{\"kind\":\n{RACE}\n").as_bytes());
+        assert_eq!(found.races.len(), 1);
+        assert_eq!(found.warnings.len(), 1);
+    }
+
+    #[test]
+    fn any_truncation_yields_the_whole_lines_and_no_complaint() {
+        let text = format!("{RACE}\n{RACE}\n");
+        for end in 0..=text.len() {
+            let found = Findings::parse(&text.as_bytes()[..end]);
+            // A line is whole once its closing brace is there.
+            let whole = usize::from(end >= RACE.len()) + usize::from(end > 2 * RACE.len());
+            assert_eq!(found.races.len(), whole, "cut at {end}");
+            assert!(found.warnings.is_empty(), "cut at {end}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! From what runs said to one report.
+//!
+//! A race of the report is a location and an unordered pair of source lines:
+//! `total++` in two threads is one race, though a detector sees read-write and
+//! write-write pairs. Runs and detectors that found the same race add up; the
+//! strongest status wins. The accesses shown are those of the first finding,
+//! except that a finding with a longer stack on either side replaces one that
+//! has none. Races are numbered in the order of status, then location, then
+//! statements, so equal findings give equal reports whatever order the threads
+//! happened to run in.
+
+use crate::finding::{self, Findings, Frame, Location};
+use crate::fingerprint::fingerprint;
+use crate::result::{Access, Coverage, Program, Race, Report, Run, SCHEMA, Status, Timing};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What identifies a race while merging. For arrays the element's index is
+/// left out: a race on `table[3]` and one on `table[4]` at the same statements
+/// are one.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Key {
+    location: (String, String),
+    lines: [(String, String, Option<u32>); 2],
+}
+
+impl Key {
+    fn of(race: &finding::Race) -> Key {
+        let location = match &race.location {
+            Location::Field { class, field, .. } => (class.clone(), field.clone()),
+            Location::Array {
+                array,
+                from,
+                allocated,
+                ..
+            } => {
+                let origin = match (from, allocated) {
+                    (Some(from), _) => from.clone(),
+                    (None, Some(at)) => format!("{}.{}", at.class, at.method),
+                    (None, None) => String::new(),
+                };
+                (array.clone(), origin)
+            }
+        };
+        let line = |f: &Frame| (f.class.clone(), f.method.clone(), f.line.or(f.bci));
+        let mut lines = race.accesses.each_ref().map(|a| line(&a.frame));
+        lines.sort();
+        Key { location, lines }
+    }
+}
+
+#[derive(Debug)]
+struct Entry {
+    race: Race,
+    last_run: usize,
+}
+
+/// Collects runs; [`Merge::finish`] makes the report.
+#[derive(Debug, Default)]
+pub struct Merge {
+    races: BTreeMap<Key, Entry>,
+    runs: Vec<Run>,
+    skipped: BTreeSet<finding::Skipped>,
+    warnings: BTreeSet<String>,
+    missing_models: BTreeSet<String>,
+    coverage: Coverage,
+}
+
+impl Merge {
+    pub fn new() -> Merge {
+        Merge::default()
+    }
+
+    /// Adds what one run said. `run.races` is filled in here.
+    pub fn add(&mut self, findings: Findings, mut run: Run) {
+        let this_run = self.runs.len();
+        let mut keys = BTreeSet::new();
+        for race in findings.races {
+            let key = Key::of(&race);
+            self.add_race(key.clone(), race, this_run);
+            keys.insert(key);
+        }
+        run.races = keys.len() as u64;
+        self.runs.push(run);
+        self.skipped.extend(findings.skipped);
+        self.warnings.extend(findings.warnings);
+        if let Some(summary) = findings.summary {
+            self.missing_models.extend(summary.missing_models);
+            let coverage = &mut self.coverage;
+            coverage.classes_instrumented = coverage
+                .classes_instrumented
+                .max(summary.classes_instrumented);
+            coverage.threads = coverage.threads.max(summary.threads);
+            coverage.events = coverage.events.saturating_add(summary.events);
+        }
+    }
+
+    pub fn warn(&mut self, text: String) {
+        self.warnings.insert(text);
+    }
+
+    fn add_race(&mut self, key: Key, found: finding::Race, run: usize) {
+        let status = Status::of_detector(&found.detector);
+        match self.races.get_mut(&key) {
+            Some(entry) => {
+                let known = &mut entry.race;
+                known.status = known.status.max(status);
+                if !known.found_by.contains(&found.detector) {
+                    known.found_by.push(found.detector.clone());
+                }
+                known.count = known.count.saturating_add(found.count);
+                if entry.last_run != run {
+                    entry.last_run = run;
+                    known.runs += 1;
+                }
+                let bare =
+                    |stacks: [&Vec<Frame>; 2]| stacks.iter().filter(|s| s.is_empty()).count();
+                if bare(known.accesses.each_ref().map(|a| &a.stack))
+                    > bare(found.accesses.each_ref().map(|a| &a.stack))
+                {
+                    known.accesses = found.accesses.map(access);
+                    known.location = found.location;
+                    known.allocated = found.allocated;
+                }
+            }
+            None => {
+                let [first, second] = &found.accesses;
+                let race = Race {
+                    id: String::new(),
+                    fingerprint: fingerprint(&found.location, &first.frame, &second.frame),
+                    status,
+                    found_by: vec![found.detector],
+                    location: found.location,
+                    accesses: found.accesses.map(access),
+                    allocated: found.allocated,
+                    count: found.count,
+                    runs: 1,
+                    other: Default::default(),
+                };
+                self.races.insert(
+                    key,
+                    Entry {
+                        race,
+                        last_run: run,
+                    },
+                );
+            }
+        }
+    }
+
+    /// Numbers the races and closes the account.
+    pub fn finish(self, tool: String, command: &str, program: Program, total_s: f64) -> Report {
+        let mut races: Vec<Race> = self.races.into_values().map(|e| e.race).collect();
+        // Stable: within a status the order of the keys remains.
+        races.sort_by_key(|race| std::cmp::Reverse(race.status));
+        for (index, race) in races.iter_mut().enumerate() {
+            race.id = format!("R{}", index + 1);
+            race.found_by.sort();
+        }
+        Report {
+            schema: SCHEMA,
+            tool,
+            command: command.into(),
+            program,
+            runs: self.runs,
+            races,
+            coverage: Coverage {
+                classes_skipped: self.skipped.into_iter().collect(),
+                missing_models: self.missing_models.into_iter().collect(),
+                ..self.coverage
+            },
+            warnings: self.warnings.into_iter().collect(),
+            timing: Timing {
+                native_s: None,
+                total_s,
+            },
+            other: Default::default(),
+        }
+    }
+}
+
+fn access(found: finding::Access) -> Access {
+    Access {
+        op: found.op,
+        thread: found.thread.name,
+        thread_id: found.thread.id,
+        thread_created: found.thread.created,
+        at: found.frame,
+        locks: found.locks,
+        stack: found.stack,
+        stack_exact: found.stack_exact,
+    }
+}

@@ -1,0 +1,212 @@
+//! The result of a command: what `--json` writes and `photofinish report`
+//! reads again. `docs` of the field names is the contract with scripts; the
+//! number in [`SCHEMA`] changes when one is renamed or removed, not when one
+//! is added. Members this version does not know are kept as they came, so that
+//! an older tool can render and pass on a newer file.
+
+use crate::finding::{AccessOp, Frame, Location, Skipped};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The version of the JSON layout.
+pub const SCHEMA: u32 = 1;
+
+/// What is known of a race. Ordered by strength: the strongest wins when
+/// several detectors or runs report the same race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Suspicion: no common lock, but no proof that both can meet.
+    Potential,
+    /// A checked witness: a reordering of the run in which they meet.
+    Predicted,
+    /// Two accesses unordered by happens-before in a real run.
+    Observed,
+    /// Made to happen side by side, replayable.
+    Confirmed,
+}
+
+impl Status {
+    /// What a finding of this detector is worth.
+    pub fn of_detector(detector: &str) -> Status {
+        match detector {
+            "fasttrack" | "h" => Status::Observed,
+            _ => Status::Potential,
+        }
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Status::Potential => "potential",
+            Status::Predicted => "predicted",
+            Status::Observed => "observed",
+            Status::Confirmed => "confirmed",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    pub op: AccessOp,
+    /// The thread's name.
+    pub thread: String,
+    #[serde(default)]
+    pub thread_id: u64,
+    /// The stack of the call that started the thread.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thread_created: Vec<Frame>,
+    /// The statement.
+    #[serde(flatten)]
+    pub at: Frame,
+    #[serde(default)]
+    pub locks: Vec<String>,
+    /// Innermost frame first.
+    #[serde(default)]
+    pub stack: Vec<Frame>,
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub stack_exact: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_true(b: &bool) -> bool {
+    *b
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Race {
+    pub id: String,
+    /// Stable across line-number changes: see `crate::fingerprint`.
+    pub fingerprint: String,
+    pub location: Location,
+    pub status: Status,
+    pub found_by: Vec<String>,
+    /// The earlier access of the run first.
+    pub accesses: [Access; 2],
+    /// Where the object that holds the field was allocated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocated: Option<Frame>,
+    /// How often it was seen, over all runs.
+    #[serde(default)]
+    pub count: u64,
+    /// In how many runs it was seen.
+    #[serde(default)]
+    pub runs: u64,
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Program {
+    pub args: Vec<String>,
+    /// Exit code of the last run; null when a signal ended it.
+    #[serde(default)]
+    pub exit: Option<i32>,
+    /// Digest of what the last run wrote to standard output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_sha256: Option<String>,
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// How one run of the program went.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    pub exit: Option<i32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<String>,
+    /// `exit`, `halt`, `killed`, `time-limit`, `interrupted` or `offline`.
+    pub ended: String,
+    pub races: u64,
+    pub seconds: f64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Coverage {
+    pub classes_instrumented: u64,
+    #[serde(default)]
+    pub classes_skipped: Vec<Skipped>,
+    pub events: u64,
+    pub threads: u64,
+    /// Ways of synchronising that the program used and the tool has no model
+    /// for: races reported near them may be wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_models: Vec<String>,
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native_s: Option<f64>,
+    pub total_s: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    pub schema: u32,
+    pub tool: String,
+    pub command: String,
+    pub program: Program,
+    #[serde(default)]
+    pub runs: Vec<Run>,
+    #[serde(default)]
+    pub races: Vec<Race>,
+    #[serde(default)]
+    pub coverage: Coverage,
+    /// Where the tool was not in control, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    #[serde(default)]
+    pub timing: Timing,
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// Why a file is not a report.
+#[derive(Debug, PartialEq, Eq)]
+pub enum ReadError {
+    /// Not JSON, or not of this shape.
+    Malformed(String),
+    /// Written by a tool with another layout.
+    Schema(u64),
+}
+
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ReadError::Malformed(why) => write!(f, "not a photofinish report: {why}"),
+            ReadError::Schema(found) => write!(
+                f,
+                "the report has schema {found}, this version reads schema {SCHEMA}; \
+                 use the photofinish that wrote it"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl Report {
+    pub fn from_json(bytes: &[u8]) -> Result<Report, ReadError> {
+        let value: Value =
+            serde_json::from_slice(bytes).map_err(|e| ReadError::Malformed(e.to_string()))?;
+        // The schema first: a newer layout should not be called malformed.
+        match value.get("schema").and_then(Value::as_u64) {
+            Some(schema) if schema == u64::from(SCHEMA) => {}
+            Some(schema) => return Err(ReadError::Schema(schema)),
+            None => return Err(ReadError::Malformed("it has no \"schema\" number".into())),
+        }
+        serde_json::from_value(value).map_err(|e| ReadError::Malformed(e.to_string()))
+    }
+
+    /// Indented JSON with a newline at the end.
+    pub fn write_json(&self, mut out: impl std::io::Write) -> std::io::Result<()> {
+        serde_json::to_writer_pretty(&mut out, self)?;
+        out.write_all(b"\n")?;
+        out.flush()
+    }
+}
