@@ -1,0 +1,6 @@
+package racy;
+
+/** One race and nothing else. */
+interface Section {
+    void run() throws Exception;
+}
