@@ -246,13 +246,21 @@ fn read_members<'a>(r: &mut Reader<'a>) -> Result<Vec<Member<'a>>, Error> {
     Ok(members)
 }
 
-pub(crate) fn read_attributes<'a>(r: &mut Reader<'a>) -> Result<Vec<Attribute<'a>>, Error> {
+fn read_attributes<'a>(r: &mut Reader<'a>) -> Result<Vec<Attribute<'a>>, Error> {
+    read_attributes_with(r, &Cow::Borrowed)
+}
+
+/// Attributes whose data `keep` takes over.
+pub(crate) fn read_attributes_with<'d, 'a>(
+    r: &mut Reader<'d>,
+    keep: &impl Fn(&'d [u8]) -> Cow<'a, [u8]>,
+) -> Result<Vec<Attribute<'a>>, Error> {
     let count = r.u16()?;
     let mut attributes = Vec::with_capacity(usize::from(count).min(r.remaining() / 6));
     for _ in 0..count {
         let name_index = r.u16()?;
         let len = r.u32()?;
-        let data = Cow::Borrowed(r.take(len as usize)?);
+        let data = keep(r.take(len as usize)?);
         attributes.push(Attribute { name_index, data });
     }
     Ok(attributes)

@@ -1,9 +1,11 @@
 //! The `Code` attribute, decoded: instructions under their original pcs,
 //! handlers, lines.
 
-use crate::class::{Attribute, ClassFile, read_attributes};
+use std::borrow::Cow;
+
+use crate::class::{Attribute, ClassFile, read_attributes_with};
 use crate::reader::Reader;
-use crate::{Error, op};
+use crate::{Error, decode, op};
 
 /// One instruction. `op` is the opcode as it stands in the file (`aload_0`
 /// stays `aload_0`); of a `wide` instruction it is the opcode behind the prefix.
@@ -67,7 +69,8 @@ pub struct Handler {
     pub catch_type: u16,
 }
 
-/// The code of one method.
+/// The code of one method. A reading of it: changes to these fields go nowhere,
+/// an [`Editor`](crate::Editor) makes changes.
 #[derive(Debug, Clone)]
 pub struct Code<'a> {
     pub method_index: usize,
@@ -75,7 +78,9 @@ pub struct Code<'a> {
     pub max_locals: u16,
     pub insns: Vec<Insn>,
     pub handlers: Vec<Handler>,
-    pub(crate) len: u32,
+    /// The code as it stands in the file: what an edit does not touch is copied
+    /// from here.
+    pub(crate) bytes: Cow<'a, [u8]>,
     /// For each pc the index of the instruction that starts there.
     pub(crate) index: Vec<u16>,
     /// Start pc and line, sorted by pc.
@@ -84,7 +89,7 @@ pub struct Code<'a> {
 }
 
 /// No instruction starts here. Never an index: code has at most 65535 bytes.
-const INTERIOR: u16 = u16::MAX;
+pub(crate) const INTERIOR: u16 = u16::MAX;
 
 impl Insn {
     /// The local that the instruction reads or writes, also when the opcode
@@ -114,13 +119,87 @@ impl<'a> Code<'a> {
     /// The code of a method; `None` if it is native or abstract, or if there
     /// is no such method.
     pub fn decode(class: &ClassFile<'a>, method_index: usize) -> Result<Option<Code<'a>>, Error> {
-        let _ = (class, method_index, read_attributes, Reader::new, INTERIOR);
-        Ok(None)
+        let Some(method) = class.methods.get(method_index) else {
+            return Ok(None);
+        };
+        let mut all = method.attributes.iter();
+        let Some(attribute) = all.find(|a| class.is_named(a, "Code")) else {
+            return Ok(None);
+        };
+        let code = match &attribute.data {
+            Cow::Borrowed(data) => Self::read(class, method_index, data, Cow::Borrowed)?,
+            // Written by an edit before this one: the class owns it.
+            Cow::Owned(data) => {
+                Self::read(class, method_index, data, |part| Cow::Owned(part.to_vec()))?
+            }
+        };
+        Ok(Some(code))
+    }
+
+    fn read<'d>(
+        class: &ClassFile<'_>,
+        method_index: usize,
+        data: &'d [u8],
+        keep: impl Fn(&'d [u8]) -> Cow<'a, [u8]>,
+    ) -> Result<Code<'a>, Error> {
+        let mut r = Reader::new(data);
+        let (max_stack, max_locals) = (r.u16()?, r.u16()?);
+        let len = r.u32()?;
+        if !(1..=u32::from(u16::MAX)).contains(&len) {
+            return Err(Error::CodeLength(len));
+        }
+        let bytes = r.take(len as usize)?;
+        let (insns, index) = decode::instructions(bytes)?;
+        let count = r.u16()?;
+        let mut handlers = Vec::with_capacity(usize::from(count).min(r.remaining() / 8));
+        for _ in 0..count {
+            handlers.push(Handler {
+                start: u32::from(r.u16()?),
+                end: u32::from(r.u16()?),
+                handler: u32::from(r.u16()?),
+                catch_type: r.u16()?,
+            });
+        }
+        let attributes = read_attributes_with(&mut r, &keep)?;
+        if r.remaining() > 0 {
+            return Err(Error::Attribute("Code"));
+        }
+        let mut lines = Vec::new();
+        for table in attributes
+            .iter()
+            .filter(|a| class.is_named(a, "LineNumberTable"))
+        {
+            read_lines(&table.data, &mut lines)?;
+        }
+        if !lines.is_sorted_by_key(|&(pc, _)| pc) {
+            lines.sort_by_key(|&(pc, _)| pc);
+        }
+        let code = Code {
+            method_index,
+            max_stack,
+            max_locals,
+            insns,
+            handlers,
+            bytes: keep(bytes),
+            index,
+            lines,
+            attributes,
+        };
+        for h in &code.handlers {
+            let end_ok = h.end == code.code_len() || code.index_of(h.end).is_some();
+            if h.start >= h.end || !end_ok {
+                return Err(Error::Target(h.end));
+            }
+            for pc in [h.start, h.handler] {
+                code.index_of(pc).ok_or(Error::Target(pc))?;
+            }
+        }
+        Ok(code)
     }
 
     /// Length of the code in bytes.
     pub fn code_len(&self) -> u32 {
-        self.len
+        self.bytes.len() as u32
     }
 
     /// The position in `insns` of the instruction that starts at `pc`.
@@ -134,6 +213,11 @@ impl<'a> Code<'a> {
         self.insns.get(self.index_of(pc)?)
     }
 
+    /// The pc behind the instruction at this index.
+    pub fn end_of(&self, index: usize) -> u32 {
+        self.insns.get(index + 1).map_or(self.code_len(), |i| i.pc)
+    }
+
     /// The source line of an instruction.
     pub fn line_of(&self, pc: u32) -> Option<u16> {
         let after = self
@@ -141,4 +225,14 @@ impl<'a> Code<'a> {
             .partition_point(|&(start, _)| u32::from(start) <= pc);
         Some(self.lines.get(after.checked_sub(1)?)?.1)
     }
+}
+
+fn read_lines(data: &[u8], lines: &mut Vec<(u16, u16)>) -> Result<(), Error> {
+    let mut r = Reader::new(data);
+    let count = r.u16()?;
+    lines.reserve(usize::from(count).min(r.remaining() / 4));
+    for _ in 0..count {
+        lines.push((r.u16()?, r.u16()?));
+    }
+    Ok(())
 }

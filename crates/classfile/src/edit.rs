@@ -1,18 +1,70 @@
 //! Insertions into a method, and writing it back.
+//!
+//! # Layout
+//! The edited method is the entry snippet; then for each old instruction what
+//! goes before it, itself (or its replacement), what goes after it; then the
+//! catch-all handler. So an old pc has two new ones: where a jump to it must
+//! land (at what goes before it), and where the instruction itself now is,
+//! which is what a frame means by the `new` it names. [`Layout`] holds both
+//! maps, and [`crate::remap`] applies them to everything that holds a pc.
+//!
+//! Sizes depend on positions in two ways. The padding of a switch follows from
+//! what precedes it, so one pass from front to back settles it. A `goto` or
+//! `jsr` that would pass 32 KiB becomes `goto_w` or `jsr_w`, which moves what
+//! follows: passes repeat until none grows. Growth is never taken back, so that
+//! ends. A conditional branch that far would have to be inverted over a
+//! `goto_w`, with a new frame behind it; methods that large are rare enough to
+//! be refused instead.
 
-use crate::{ClassFile, Code, EditError, Snippet};
+use std::borrow::Cow;
+
+use crate::class::{Attribute, write_attributes};
+use crate::code::{Insn, Operand, Switch};
+use crate::{ClassFile, Code, EditError, Snippet, op, remap};
 
 /// Collects edits of one method, then writes them all at once.
 ///
 /// All pcs are the original ones. Edits at one pc keep the order of the calls.
+/// A snippet must leave the stack as deep as the method expects it there.
 #[derive(Debug)]
 pub struct Editor<'c, 'a> {
     code: &'c Code<'a>,
+    edits: Vec<Edit>,
+    entry: Vec<u8>,
+    catch: Option<Snippet>,
+    max_locals: u16,
+    /// How much deeper than before some snippet makes the stack.
+    extra_stack: i32,
+    /// The first edit that made no sense; `finish` tells.
+    error: Option<EditError>,
+}
+
+#[derive(Debug)]
+struct Edit {
+    /// Index of the instruction.
+    at: u16,
+    place: Place,
+    snippet: Snippet,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Before,
+    Instead,
+    After,
 }
 
 impl<'c, 'a> Editor<'c, 'a> {
     pub fn new(code: &'c Code<'a>) -> Editor<'c, 'a> {
-        Editor { code }
+        Editor {
+            code,
+            edits: Vec::new(),
+            entry: Vec::new(),
+            catch: None,
+            max_locals: code.max_locals,
+            extra_stack: 0,
+            error: None,
+        }
     }
 
     /// The method as it was.
@@ -23,13 +75,18 @@ impl<'c, 'a> Editor<'c, 'a> {
     /// A local that the method does not use yet; `width` is 2 for long and
     /// double. It holds its value until the next stack map frame at most.
     pub fn alloc_local(&mut self, width: u16) -> u16 {
-        width
+        let local = self.max_locals;
+        match local.checked_add(width) {
+            Some(max) => self.max_locals = max,
+            None => self.fail(EditError::TooManySlots),
+        }
+        local
     }
 
     /// Runs `snippet` before the instruction, also when that is jumped to.
     /// The handlers that cover the instruction cover the snippet.
     pub fn insert_before(&mut self, pc: u32, snippet: Snippet) {
-        let _ = (pc, snippet);
+        self.edit(pc, Place::Before, snippet);
     }
 
     /// Runs `snippet` when the instruction has completed and control falls
@@ -37,36 +94,434 @@ impl<'c, 'a> Editor<'c, 'a> {
     /// the instruction cover the snippet. Behind an instruction that never
     /// falls through nothing is inserted.
     pub fn insert_after(&mut self, pc: u32, snippet: Snippet) {
-        let _ = (pc, snippet);
+        self.edit(pc, Place::After, snippet);
     }
 
     /// Puts `snippet` in the instruction's place.
     pub fn replace(&mut self, pc: u32, snippet: Snippet) {
-        let _ = (pc, snippet);
+        self.edit(pc, Place::Instead, snippet);
     }
 
     /// Runs `snippet` once, when the method is entered: not again when a loop
     /// jumps to pc 0.
     pub fn insert_at_entry(&mut self, snippet: Snippet) {
-        let _ = snippet;
+        self.extra_stack = self.extra_stack.max(snippet.max);
+        self.entry.extend_from_slice(&snippet.bytes);
     }
 
     /// Adds a handler for everything that the body (not the entry snippet)
     /// throws, outermost: every handler already there comes first. The snippet
     /// finds the exception alone on the stack, may use no local, and must end
-    /// in `athrow`.
+    /// in `athrow`. Not for constructors: no one frame would be true both
+    /// before and after `super(..)`.
     pub fn catch_all(&mut self, snippet: Snippet) {
-        let _ = snippet;
+        self.catch = Some(snippet);
     }
 
     /// Nothing was inserted so far.
     pub fn is_empty(&self) -> bool {
-        true
+        self.edits.is_empty() && self.entry.is_empty() && self.catch.is_none()
     }
 
-    /// Writes the method back into its class.
-    pub fn finish(self, class: &mut ClassFile<'a>) -> Result<(), EditError> {
-        let _ = class;
+    fn edit(&mut self, pc: u32, place: Place, snippet: Snippet) {
+        let Some(at) = self.code.index_of(pc) else {
+            return self.fail(EditError::NoInstruction(pc));
+        };
+        self.extra_stack = self.extra_stack.max(snippet.max);
+        self.edits.push(Edit {
+            at: at as u16,
+            place,
+            snippet,
+        });
+    }
+
+    fn fail(&mut self, error: EditError) {
+        self.error.get_or_insert(error);
+    }
+
+    /// Writes the method back into its class, which must be the one it was
+    /// decoded from. After an error the class is as before, but for constants
+    /// that nothing uses.
+    pub fn finish(mut self, class: &mut ClassFile<'a>) -> Result<(), EditError> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        let code = self.code;
+        self.sort_edits()?;
+        let layout = Layout::compute(&self)?;
+        let catch = self.catch.as_ref();
+        let code_len = layout.end() + catch.map_or(0, |c| c.bytes.len() as u32);
+        if code_len > u32::from(u16::MAX) {
+            return Err(EditError::CodeTooLarge(code_len));
+        }
+        let stack = i32::from(code.max_stack) + self.extra_stack;
+        let stack = stack.max(catch.map_or(0, |c| c.max + 1));
+        let max_stack = u16::try_from(stack).map_err(|_| EditError::TooManySlots)?;
+
+        let mut out = Vec::with_capacity(code_len as usize + code.bytes.len() / 2 + 64);
+        out.extend(max_stack.to_be_bytes());
+        out.extend(self.max_locals.to_be_bytes());
+        out.extend(code_len.to_be_bytes());
+        self.emit(&layout, &mut out);
+        if let Some(catch) = catch {
+            out.extend_from_slice(&catch.bytes);
+        }
+        self.emit_handlers(&layout, &mut out)?;
+
+        let mut frame = None;
+        if catch.is_some() && class.major_version() >= 50 {
+            let throwable = class.pool.add_class("java/lang/Throwable")?;
+            frame = Some(remap::HandlerFrame {
+                pc: layout.end(),
+                throwable,
+            });
+        }
+        let mut attributes = Vec::with_capacity(code.attributes.len() + 1);
+        for attribute in &code.attributes {
+            attributes.push(remap::attribute(class, attribute, &layout, &mut frame)?);
+        }
+        if let Some(frame) = frame {
+            // The method had no frames at all until now.
+            attributes.push(Attribute {
+                name_index: class.pool.add_utf8("StackMapTable")?,
+                data: Cow::Owned(frame.alone()),
+            });
+        }
+        write_attributes(&attributes, &mut out);
+
+        let missing = EditError::NoMethod(code.method_index);
+        let found = class.methods.get(code.method_index).and_then(|method| {
+            let mut all = method.attributes.iter();
+            all.position(|a| class.is_named(a, "Code"))
+        });
+        let at = found.ok_or(missing)?;
+        class.methods[code.method_index].attributes[at].data = Cow::Owned(out);
         Ok(())
     }
+
+    /// Brings the edits into the order of the code, and drops those behind
+    /// instructions that never fall through.
+    fn sort_edits(&mut self) -> Result<(), EditError> {
+        let key = |e: &Edit| (e.at, e.place);
+        if !self.edits.is_sorted_by_key(key) {
+            self.edits.sort_by_key(key);
+        }
+        for pair in self.edits.windows(2) {
+            if pair[0].place == Place::Instead && key(&pair[0]) == key(&pair[1]) {
+                let pc = self.code.insns[usize::from(pair[0].at)].pc;
+                return Err(EditError::Replaced(pc));
+            }
+        }
+        let insns = &self.code.insns;
+        let mut instead = None;
+        self.edits.retain(|edit| {
+            if edit.place == Place::Instead {
+                instead = Some((edit.at, edit.snippet.ends));
+            }
+            edit.place != Place::After
+                || match instead {
+                    Some((at, ends)) if at == edit.at => !ends,
+                    _ => !op::ends_flow(insns[usize::from(edit.at)].op),
+                }
+        });
+        Ok(())
+    }
+
+    /// Writes the new code, without the catch-all handler.
+    fn emit(&self, layout: &Layout<'_>, out: &mut Vec<u8>) {
+        let bytes = &self.code.bytes;
+        out.extend_from_slice(&self.entry);
+        // Old code up to here is written; what follows unchanged is copied in
+        // one go when something else comes up.
+        let mut done = 0;
+        let mut copy = |from_next: u32, upto: u32, out: &mut Vec<u8>| {
+            out.extend_from_slice(&bytes[done as usize..upto as usize]);
+            done = from_next;
+        };
+        let mut edits = self.edits.iter().peekable();
+        for (i, insn) in self.code.insns.iter().enumerate() {
+            let edited = edits.peek().is_some_and(|e| usize::from(e.at) == i);
+            let moved = matches!(insn.operand, Operand::Branch(_) | Operand::Switch(_));
+            if !edited && !moved {
+                continue;
+            }
+            let next = self.code.end_of(i);
+            copy(next, insn.pc, out);
+            let mut own = true;
+            let mut after = false;
+            while let Some(edit) = edits.next_if(|e| usize::from(e.at) == i) {
+                match edit.place {
+                    Place::Before => {}
+                    Place::Instead => own = false,
+                    Place::After if own && !after => {
+                        after = true;
+                        self.emit_insn(i, insn, layout, out);
+                    }
+                    Place::After => {}
+                }
+                out.extend_from_slice(&edit.snippet.bytes);
+            }
+            if own && !after {
+                self.emit_insn(i, insn, layout, out);
+            }
+        }
+        copy(0, bytes.len() as u32, out);
+    }
+
+    /// Writes one old instruction at its new place.
+    fn emit_insn(&self, i: usize, insn: &Insn, layout: &Layout<'_>, out: &mut Vec<u8>) {
+        let pc = layout.insns[i];
+        // Targets were checked when the code was decoded.
+        let offset = |target: u32| layout.jump(target).unwrap_or(0).wrapping_sub(pc) as i32;
+        match &insn.operand {
+            &Operand::Branch(target) => {
+                let by = offset(target);
+                match layout.width(i, insn) {
+                    5 => {
+                        let wide = if matches!(insn.op, op::GOTO | op::GOTO_W) {
+                            op::GOTO_W
+                        } else {
+                            op::JSR_W
+                        };
+                        out.push(wide);
+                        out.extend(by.to_be_bytes());
+                    }
+                    _ => {
+                        out.push(insn.op);
+                        out.extend((by as i16).to_be_bytes());
+                    }
+                }
+            }
+            Operand::Switch(switch) => {
+                out.push(insn.op);
+                out.extend_from_slice(&[0; 3][..padding(pc) as usize]);
+                out.extend(offset(switch.default).to_be_bytes());
+                if insn.op == op::TABLESWITCH {
+                    let low = switch.cases.first().map_or(0, |c| c.0);
+                    let high = switch.cases.last().map_or(0, |c| c.0);
+                    out.extend(low.to_be_bytes());
+                    out.extend(high.to_be_bytes());
+                } else {
+                    out.extend((switch.cases.len() as u32).to_be_bytes());
+                }
+                for &(key, target) in &switch.cases {
+                    if insn.op == op::LOOKUPSWITCH {
+                        out.extend(key.to_be_bytes());
+                    }
+                    out.extend(offset(target).to_be_bytes());
+                }
+            }
+            _ => {
+                let range = insn.pc as usize..self.code.end_of(i) as usize;
+                out.extend_from_slice(&self.code.bytes[range]);
+            }
+        }
+    }
+
+    fn emit_handlers(&self, layout: &Layout<'_>, out: &mut Vec<u8>) -> Result<(), EditError> {
+        let count = self.code.handlers.len() + usize::from(self.catch.is_some());
+        let count = u16::try_from(count).map_err(|_| EditError::TooManySlots)?;
+        out.extend(count.to_be_bytes());
+        for h in &self.code.handlers {
+            for pc in [h.start, h.end, h.handler] {
+                out.extend((layout.jump(pc)? as u16).to_be_bytes());
+            }
+            out.extend(h.catch_type.to_be_bytes());
+        }
+        if self.catch.is_some() {
+            let (start, end) = (layout.jump(0)?, layout.end());
+            for pc in [start, end, end, 0] {
+                out.extend((pc as u16).to_be_bytes());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where everything goes.
+#[derive(Debug)]
+pub(crate) struct Layout<'c> {
+    code: &'c Code<'c>,
+    /// By instruction, where a jump to it lands; last, where the body ends.
+    starts: Vec<u32>,
+    /// By instruction, where it is itself.
+    insns: Vec<u32>,
+    /// By instruction, whether a `goto` or `jsr` has grown to five bytes.
+    /// Empty as long as none has.
+    grown: Vec<bool>,
+    /// Replaced instructions: where in the replacement its first `new` is.
+    replaced: Vec<(u16, Option<u32>)>,
+}
+
+impl<'c> Layout<'c> {
+    fn compute(editor: &Editor<'c, '_>) -> Result<Layout<'c>, EditError> {
+        let code: &'c Code<'c> = editor.code;
+        let n = code.insns.len();
+        let mut layout = Layout {
+            code,
+            starts: Vec::with_capacity(n + 1),
+            insns: Vec::with_capacity(n),
+            grown: Vec::new(),
+            replaced: Vec::new(),
+        };
+        for edit in editor.edits.iter().filter(|e| e.place == Place::Instead) {
+            layout.replaced.push((edit.at, edit.snippet.new_at));
+        }
+        loop {
+            layout.pass(editor);
+            if layout.end() > u32::from(u16::MAX) {
+                return Err(EditError::CodeTooLarge(layout.end()));
+            }
+            if layout.end() <= i16::MAX as u32 || !layout.grow()? {
+                return Ok(layout);
+            }
+        }
+    }
+
+    /// Lays everything out with the sizes assumed now.
+    fn pass(&mut self, editor: &Editor<'_, '_>) {
+        self.starts.clear();
+        self.insns.clear();
+        let mut at = editor.entry.len() as u32;
+        let mut edits = editor.edits.iter().peekable();
+        for (i, insn) in self.code.insns.iter().enumerate() {
+            self.starts.push(at);
+            let mut own = true;
+            let mut after = 0;
+            while let Some(edit) = edits.next_if(|e| usize::from(e.at) == i) {
+                let len = edit.snippet.bytes.len() as u32;
+                match edit.place {
+                    Place::Before => at += len,
+                    Place::Instead => {
+                        own = false;
+                        after += len;
+                    }
+                    Place::After => after += len,
+                }
+            }
+            self.insns.push(at);
+            if own {
+                at += match &insn.operand {
+                    Operand::Branch(_) => self.width(i, insn),
+                    Operand::Switch(switch) => switch_len(insn.op, switch, at),
+                    _ => self.code.end_of(i) - insn.pc,
+                };
+            }
+            at += after;
+        }
+        self.starts.push(at);
+    }
+
+    /// Widens the `goto`s and `jsr`s that reach too far; whether there were any.
+    fn grow(&mut self) -> Result<bool, EditError> {
+        let mut any = false;
+        for (i, insn) in self.code.insns.iter().enumerate() {
+            let Operand::Branch(target) = insn.operand else {
+                continue;
+            };
+            if self.width(i, insn) == 5 || self.is_replaced(i) {
+                continue;
+            }
+            let by = i64::from(self.jump(target)?) - i64::from(self.insns[i]);
+            if i16::try_from(by).is_ok() {
+                continue;
+            }
+            if op::is_conditional(insn.op) {
+                return Err(EditError::BranchTooFar(insn.pc));
+            }
+            if self.grown.is_empty() {
+                self.grown = vec![false; self.code.insns.len()];
+            }
+            self.grown[i] = true;
+            any = true;
+        }
+        Ok(any)
+    }
+
+    fn is_replaced(&self, i: usize) -> bool {
+        let found = self.replaced.binary_search_by_key(&i, |r| usize::from(r.0));
+        found.is_ok()
+    }
+
+    /// Size of a branch instruction.
+    fn width(&self, i: usize, insn: &Insn) -> u32 {
+        let wide = matches!(insn.op, op::GOTO_W | op::JSR_W);
+        if wide || self.grown.get(i) == Some(&true) {
+            5
+        } else {
+            3
+        }
+    }
+
+    /// Where the body ends.
+    fn end(&self) -> u32 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Where a jump to this old pc lands. The end of the code has a place too.
+    pub fn jump(&self, pc: u32) -> Result<u32, crate::Error> {
+        match self.code.index_of(pc) {
+            Some(i) => Ok(self.starts[i]),
+            None if pc == self.code.code_len() => Ok(self.end()),
+            None => Err(crate::Error::Target(pc)),
+        }
+    }
+
+    /// Where the `new` at this old pc is now.
+    pub fn new_insn(&self, pc: u32) -> Result<u32, EditError> {
+        let i = self.code.index_of(pc).ok_or(crate::Error::Target(pc))?;
+        match self.replaced.binary_search_by_key(&i, |r| usize::from(r.0)) {
+            Ok(at) => match self.replaced[at].1 {
+                Some(offset) => Ok(self.insns[i] + offset),
+                None => Err(EditError::Replaced(pc)),
+            },
+            Err(_) => Ok(self.insns[i]),
+        }
+    }
+
+    /// Where an instruction itself now is; for tables nobody verifies, so any
+    /// pc will do.
+    pub fn insn(&self, pc: u32) -> u32 {
+        let (i, into) = self.containing(pc);
+        self.clamped(&self.insns, i, into)
+    }
+
+    /// Where the range of a debugging table now starts or ends; any pc will do.
+    /// The entry snippet belongs to what stood at pc 0.
+    pub fn debug(&self, pc: u32) -> u32 {
+        if pc == 0 {
+            return 0;
+        }
+        let (i, into) = self.containing(pc);
+        self.clamped(&self.starts, i, into)
+    }
+
+    fn clamped(&self, map: &[u32], i: usize, into: u32) -> u32 {
+        map.get(i)
+            .map_or(self.end(), |at| self.end().min(at + into))
+    }
+
+    /// The instruction that a pc lies in, and how far into it.
+    fn containing(&self, pc: u32) -> (usize, u32) {
+        let i = self.code.insns.partition_point(|insn| insn.pc <= pc);
+        if pc >= self.code.code_len() || i == 0 {
+            return (self.code.insns.len(), 0);
+        }
+        (i - 1, pc - self.code.insns[i - 1].pc)
+    }
+}
+
+/// Bytes between the opcode of a switch at `pc` and its operands.
+fn padding(pc: u32) -> u32 {
+    3 - (pc & 3)
+}
+
+fn switch_len(op: u8, switch: &Switch, pc: u32) -> u32 {
+    let cases = switch.cases.len() as u32;
+    1 + padding(pc)
+        + if op == op::TABLESWITCH {
+            12 + 4 * cases
+        } else {
+            8 + 8 * cases
+        }
 }

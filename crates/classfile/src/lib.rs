@@ -26,6 +26,7 @@
 
 mod class;
 mod code;
+mod decode;
 mod desc;
 mod edit;
 mod error;

@@ -1,1 +1,291 @@
+//! The attributes of `Code` that hold pcs, moved to a new [`Layout`].
+//!
+//! Only stack map frames change size, since they are encoded by the distance
+//! to the frame before; the other tables are patched in place. Attributes not
+//! known here are kept as they are.
 
+use std::borrow::Cow;
+
+use crate::class::{Attribute, ClassFile};
+use crate::edit::Layout;
+use crate::reader::Reader;
+use crate::{EditError, Error};
+
+/// The frame of a catch-all handler: no locals, a `Throwable` on the stack.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HandlerFrame {
+    pub pc: u32,
+    /// Pool index of `java/lang/Throwable`.
+    pub throwable: u16,
+}
+
+impl HandlerFrame {
+    /// A whole `StackMapTable` of just this frame.
+    pub fn alone(self) -> Vec<u8> {
+        let mut out = vec![0, 1];
+        self.write(self.pc, &mut out);
+        out
+    }
+
+    fn write(self, delta: u32, out: &mut Vec<u8>) {
+        out.push(frame::FULL);
+        out.extend((delta as u16).to_be_bytes());
+        out.extend([0, 0, 0, 1, frame::OBJECT]);
+        out.extend(self.throwable.to_be_bytes());
+    }
+}
+
+/// One attribute of `Code` for the new layout. `extra` is taken by the
+/// `StackMapTable`.
+pub(crate) fn attribute<'a>(
+    class: &ClassFile<'a>,
+    attribute: &Attribute<'a>,
+    layout: &Layout<'_>,
+    extra: &mut Option<HandlerFrame>,
+) -> Result<Attribute<'a>, EditError> {
+    let data = &*attribute.data;
+    let new = match class.pool.utf8_bytes(attribute.name_index) {
+        Some(b"StackMapTable") => frames(data, layout, extra.take())?,
+        Some(b"LineNumberTable") => lines(data, layout)?,
+        Some(b"LocalVariableTable" | b"LocalVariableTypeTable") => locals(data, layout)?,
+        Some(b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations") => {
+            type_annotations(data, layout)?
+        }
+        _ => return Ok(attribute.clone()),
+    };
+    Ok(Attribute {
+        name_index: attribute.name_index,
+        data: Cow::Owned(new),
+    })
+}
+
+mod frame {
+    pub const SAME_MAX: u8 = 63;
+    pub const SAME_ONE: u8 = 64;
+    pub const SAME_ONE_MAX: u8 = 127;
+    pub const SAME_ONE_EXTENDED: u8 = 247;
+    pub const CHOP: u8 = 248;
+    pub const SAME_EXTENDED: u8 = 251;
+    pub const APPEND: u8 = 252;
+    pub const FULL: u8 = 255;
+    /// Verification types that carry something.
+    pub const OBJECT: u8 = 7;
+    pub const UNINITIALIZED: u8 = 8;
+}
+
+/// Moves every frame, keeping its kind unless the distance no longer fits it.
+fn frames(
+    data: &[u8],
+    layout: &Layout<'_>,
+    extra: Option<HandlerFrame>,
+) -> Result<Vec<u8>, EditError> {
+    let mut r = Reader::new(data);
+    let count = r.u16()?;
+    let mut out = Vec::with_capacity(data.len() + usize::from(count) + 16);
+    let total = u32::from(count) + u32::from(extra.is_some());
+    let total = u16::try_from(total).map_err(|_| EditError::TooManySlots)?;
+    out.extend(total.to_be_bytes());
+    // The first distance counts from -1, as it were.
+    let mut old_pc: Option<u32> = None;
+    let mut new_pc: Option<u32> = None;
+    let mut distance = |to: u32| -> Result<u32, EditError> {
+        let from = new_pc.map_or(Some(0), |pc| pc.checked_add(1));
+        let by = from.and_then(|from| to.checked_sub(from));
+        new_pc = Some(to);
+        by.ok_or(EditError::FrameClash)
+    };
+    for _ in 0..count {
+        let tag = r.u8()?;
+        let delta = match tag {
+            0..=frame::SAME_MAX => u32::from(tag),
+            frame::SAME_ONE..=frame::SAME_ONE_MAX => u32::from(tag - frame::SAME_ONE),
+            frame::SAME_ONE_EXTENDED.. => u32::from(r.u16()?),
+            _ => return Err(Error::Attribute("StackMapTable").into()),
+        };
+        let pc = old_pc.map_or(delta, |pc| pc + delta + 1);
+        old_pc = Some(pc);
+        let by = distance(layout.jump(pc)?)?;
+        let short = by <= u32::from(frame::SAME_MAX);
+        match tag {
+            0..=frame::SAME_MAX if short => out.push(by as u8),
+            frame::SAME_ONE..=frame::SAME_ONE_MAX if short => {
+                out.push(frame::SAME_ONE + by as u8);
+            }
+            _ => {
+                out.push(match tag {
+                    0..=frame::SAME_MAX => frame::SAME_EXTENDED,
+                    frame::SAME_ONE..=frame::SAME_ONE_MAX => frame::SAME_ONE_EXTENDED,
+                    _ => tag,
+                });
+                out.extend((by as u16).to_be_bytes());
+            }
+        }
+        match tag {
+            frame::SAME_ONE..=frame::SAME_ONE_EXTENDED => types(1, &mut r, layout, &mut out)?,
+            frame::APPEND..frame::FULL => {
+                types(
+                    u16::from(tag - frame::SAME_EXTENDED),
+                    &mut r,
+                    layout,
+                    &mut out,
+                )?;
+            }
+            frame::FULL => {
+                for _ in 0..2 {
+                    let count = r.u16()?;
+                    out.extend(count.to_be_bytes());
+                    types(count, &mut r, layout, &mut out)?;
+                }
+            }
+            // Same frames and chopped ones (from CHOP on) name no types.
+            _ => debug_assert!(tag <= frame::SAME_MAX || tag >= frame::CHOP),
+        }
+    }
+    if r.remaining() > 0 {
+        return Err(Error::Attribute("StackMapTable").into());
+    }
+    if let Some(frame) = extra {
+        frame.write(distance(frame.pc)?, &mut out);
+    }
+    Ok(out)
+}
+
+/// Copies verification types; the `new` that one may name has moved.
+fn types(
+    count: u16,
+    r: &mut Reader<'_>,
+    layout: &Layout<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), EditError> {
+    for _ in 0..count {
+        let tag = r.u8()?;
+        out.push(tag);
+        match tag {
+            0..frame::OBJECT => {}
+            frame::OBJECT => out.extend_from_slice(r.take(2)?),
+            frame::UNINITIALIZED => {
+                let pc = layout.new_insn(u32::from(r.u16()?))?;
+                out.extend((pc as u16).to_be_bytes());
+            }
+            _ => return Err(Error::Attribute("StackMapTable").into()),
+        }
+    }
+    Ok(())
+}
+
+/// A table being patched: reads the old values, writes new ones over them.
+struct Patch<'d> {
+    r: Reader<'d>,
+    out: Vec<u8>,
+}
+
+impl<'d> Patch<'d> {
+    fn new(data: &'d [u8]) -> Self {
+        Patch {
+            r: Reader::new(data),
+            out: data.to_vec(),
+        }
+    }
+
+    /// Replaces the next `u16`. New pcs fit: the layout has at most 65535 bytes.
+    fn map(&mut self, new: impl FnOnce(u32) -> u32) -> Result<(), Error> {
+        let at = self.r.pos();
+        let old = u32::from(self.r.u16()?);
+        self.out[at..at + 2].copy_from_slice(&(new(old) as u16).to_be_bytes());
+        Ok(())
+    }
+
+    /// Replaces the next two `u16`, a start and a length.
+    fn map_range(&mut self, layout: &Layout<'_>) -> Result<(), Error> {
+        let start = u32::from(self.r.clone().u16()?);
+        self.map(|pc| layout.debug(pc))?;
+        // A range that is empty stays so; `debug` takes 0 as the very start.
+        self.map(|len| match len {
+            0 => 0,
+            _ => layout
+                .debug(start + len)
+                .saturating_sub(layout.debug(start)),
+        })
+    }
+
+    fn skip(&mut self, n: usize) -> Result<(), Error> {
+        self.r.take(n).map(drop)
+    }
+}
+
+fn lines(data: &[u8], layout: &Layout<'_>) -> Result<Vec<u8>, Error> {
+    let mut p = Patch::new(data);
+    for _ in 0..p.r.u16()? {
+        p.map(|pc| layout.debug(pc))?;
+        p.skip(2)?;
+    }
+    Ok(p.out)
+}
+
+fn locals(data: &[u8], layout: &Layout<'_>) -> Result<Vec<u8>, Error> {
+    let mut p = Patch::new(data);
+    for _ in 0..p.r.u16()? {
+        p.map_range(layout)?;
+        p.skip(6)?;
+    }
+    Ok(p.out)
+}
+
+fn type_annotations(data: &[u8], layout: &Layout<'_>) -> Result<Vec<u8>, Error> {
+    let mut p = Patch::new(data);
+    for _ in 0..p.r.u16()? {
+        match p.r.u8()? {
+            // Local variables and resources: ranges, each with a local.
+            0x40 | 0x41 => {
+                for _ in 0..p.r.u16()? {
+                    p.map_range(layout)?;
+                    p.skip(2)?;
+                }
+            }
+            // A catch clause: an index into the exception table, where entries
+            // keep their places.
+            0x42 => p.skip(2)?,
+            // instanceof, new, method references.
+            0x43..=0x46 => p.map(|pc| layout.insn(pc))?,
+            // Casts and type arguments.
+            0x47..=0x4b => {
+                p.map(|pc| layout.insn(pc))?;
+                p.skip(1)?;
+            }
+            _ => return Err(Error::Attribute("TypeAnnotations")),
+        }
+        let path = p.r.u8()?;
+        p.skip(2 * usize::from(path))?;
+        skip_annotation(&mut p.r, 0)?;
+    }
+    Ok(p.out)
+}
+
+/// Nobody nests annotations deeper by hand.
+const NESTING: u32 = 32;
+
+fn skip_annotation(r: &mut Reader<'_>, depth: u32) -> Result<(), Error> {
+    r.u16()?;
+    for _ in 0..r.u16()? {
+        r.u16()?;
+        skip_value(r, depth)?;
+    }
+    Ok(())
+}
+
+fn skip_value(r: &mut Reader<'_>, depth: u32) -> Result<(), Error> {
+    if depth > NESTING {
+        return Err(Error::Attribute("TypeAnnotations"));
+    }
+    match r.u8()? {
+        b'e' => r.take(4).map(drop),
+        b'@' => skip_annotation(r, depth + 1),
+        b'[' => {
+            for _ in 0..r.u16()? {
+                skip_value(r, depth + 1)?;
+            }
+            Ok(())
+        }
+        _ => r.take(2).map(drop),
+    }
+}
