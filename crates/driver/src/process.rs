@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use std::io::{IsTerminal, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// How long a program may take to end once it has been asked to.
@@ -174,10 +174,9 @@ impl Watch<'_> {
         // We hold a sender ourselves, so the channel never closes.
         match deadline {
             None => receiver.recv().ok(),
-            Some(at) => match receiver.recv_timeout(at.saturating_duration_since(Instant::now())) {
-                Ok(message) => Some(message),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-            },
+            Some(at) => receiver
+                .recv_timeout(at.saturating_duration_since(Instant::now()))
+                .ok(),
         }
     }
 

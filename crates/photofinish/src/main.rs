@@ -1,1 +1,36 @@
-fn main() {}
+//! Photofinish: data races in Java programs. This crate is the command line;
+//! what it does lives in the crates it puts together.
+
+mod args;
+mod detect;
+mod exit;
+mod launch;
+mod show;
+mod sources;
+
+use clap::Parser;
+use exit::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match args::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers, anything else is bad usage.
+            let code = if error.use_stderr() { exit::USAGE } else { 0 };
+            let _ = error.print();
+            return code.into();
+        }
+    };
+    let result = match cli.command {
+        args::Command::Detect(args) => detect::command(&args),
+        args::Command::Report(args) => show::command(&args),
+    };
+    match result {
+        Ok(code) => code.into(),
+        Err(Failure { code, error }) => {
+            eprintln!("photofinish: {error:#}");
+            code.into()
+        }
+    }
+}

@@ -9,3 +9,6 @@ pub mod finding;
 pub mod fingerprint;
 pub mod merge;
 pub mod result;
+pub mod snippet;
+pub mod terminal;
+pub mod text;

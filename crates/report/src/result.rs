@@ -117,7 +117,8 @@ pub struct Run {
     pub exit: Option<i32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<String>,
-    /// `exit`, `halt`, `killed`, `time-limit`, `interrupted` or `offline`.
+    /// `exit`, `halt`, `killed`, `time-limit`, `interrupted`, `not-started` or
+    /// `offline`.
     pub ended: String,
     pub races: u64,
     pub seconds: f64,

@@ -1,0 +1,195 @@
+//! The command line, defined once: parsing, help and completions come from
+//! here.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Finds data races in Java programs on a stock JVM.
+///
+/// Exit codes: 0 nothing found, 66 races found, 4 nothing was exercised,
+/// 64 bad usage, 69 no usable Java, 70 the tool failed, 75 a limit was reached.
+#[derive(Debug, Parser)]
+#[command(
+    name = "photofinish",
+    version,
+    max_term_width = 100,
+    propagate_version = true
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a program and report its data races
+    ///
+    /// Give after `--` what you would write after `java`:
+    /// `photofinish detect -- -cp target/classes com.shop.Main --port 0`.
+    /// The report goes to standard error; the program's output is its own.
+    Detect(Detect),
+    /// Render a saved result (JSON) for the terminal
+    Report(Report),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Detector {
+    /// Happens-before races of this run; no false alarms
+    Fasttrack,
+    /// No common lock and unordered by start, join and notify: more, not all real
+    Hybrid,
+    /// Locations that no lock protects consistently (Eraser)
+    Lockset,
+    /// Reads and writes not ordered after the last write (JRF)
+    H,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Scheduler {
+    /// The operating system decides
+    Native,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Args)]
+pub struct Detect {
+    /// What counts as a race
+    #[arg(long, value_enum, default_value = "fasttrack")]
+    pub detector: Detector,
+    /// Who decides which thread runs
+    #[arg(long, value_enum, default_value = "native")]
+    pub scheduler: Scheduler,
+    /// Run the program this many times and merge what is found
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: u32,
+    #[command(flatten)]
+    pub launch: Launch,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+/// How to start the program, and what to look at.
+#[derive(Debug, Args)]
+pub struct Launch {
+    /// Classes to instrument besides the default, as patterns: `com.shop.**`
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    pub include: Vec<String>,
+    /// Classes to leave alone
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    pub exclude: Vec<String>,
+    /// Packages whose own accesses are taken to be right
+    #[arg(long, value_name = "PACKAGE", value_delimiter = ',')]
+    pub trusted: Vec<String>,
+    /// Stop each run after this long: `90`, `90s`, `2m`, `1h`
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub time_limit: Option<Duration>,
+    /// The java launcher or JDK directory [default: JAVA_HOME, then PATH]
+    #[arg(long, value_name = "PATH")]
+    pub java: Option<PathBuf>,
+    /// Keep the raw findings of each run in a directory below this one
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+    /// What you would write after `java`
+    #[arg(last = true, value_name = "JAVA ARGUMENTS")]
+    pub program: Vec<OsString>,
+}
+
+/// Where the result goes, and how.
+#[derive(Debug, Args)]
+pub struct Show {
+    /// Write the result as JSON to this file; with `-` to standard output, the
+    /// program's own then goes to standard error
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Where Java sources are, besides the usual places
+    #[arg(long, value_name = "DIR", value_delimiter = ',')]
+    pub sources: Vec<PathBuf>,
+    /// Say nothing but errors
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Whole stacks, every class left alone, progress
+    #[arg(short, long)]
+    pub verbose: bool,
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+#[derive(Debug, Args)]
+pub struct Report {
+    /// A file written with --json; `-` reads standard input
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+/// Seconds, or a number with s, m or h.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.find(|c: char| c.is_ascii_alphabetic()) {
+        Some(at) => text.split_at(at),
+        None => (text, "s"),
+    };
+    let scale = match unit {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("{unit:?} is no unit; write 90s, 2m or 1h")),
+    };
+    let number: f64 = number
+        .parse()
+        .map_err(|_| format!("{number:?} is no number"))?;
+    match Duration::try_from_secs_f64(number * scale) {
+        Ok(time) if !time.is_zero() => Ok(time),
+        _ => Err("the time must be positive, and not for ever".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        for bad in ["", "s", "-1", "0", "1d", "inf", "NaN", "1e300h"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn everything_after_the_dashes_is_the_programs() {
+        let cli = Cli::try_parse_from([
+            "photofinish",
+            "detect",
+            "--",
+            "-cp",
+            "x",
+            "Main",
+            "--json",
+            "a",
+        ]);
+        let Command::Detect(detect) = cli.unwrap().command else {
+            panic!()
+        };
+        assert_eq!(detect.launch.program, ["-cp", "x", "Main", "--json", "a"]);
+        assert_eq!(detect.show.json, None);
+    }
+}

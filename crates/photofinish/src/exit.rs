@@ -1,0 +1,47 @@
+//! The exit codes. Scripts and CI jobs rely on them; they follow sysexits.h
+//! where it has a word for the case.
+
+/// The program was exercised and nothing was found.
+pub const NOTHING_FOUND: u8 = 0;
+/// Nothing was exercised: the program ran single-threaded, or nothing could be
+/// instrumented. "No race found" would say more than is known.
+pub const NOT_EXERCISED: u8 = 4;
+/// Bad usage of the command line.
+pub const USAGE: u8 = 64;
+/// Races (or other violations) were found.
+pub const FOUND: u8 = 66;
+/// No usable Java.
+pub const NO_JAVA: u8 = 69;
+/// The tool itself failed.
+pub const TOOL_FAILED: u8 = 70;
+/// A limit was reached, or the user stopped it, before an answer.
+pub const LIMIT: u8 = 75;
+
+/// An error with the code the process ends with.
+#[derive(Debug)]
+pub struct Failure {
+    pub code: u8,
+    pub error: anyhow::Error,
+}
+
+impl Failure {
+    pub fn usage(text: impl Into<String>) -> Failure {
+        Failure {
+            code: USAGE,
+            error: anyhow::Error::msg(text.into()),
+        }
+    }
+}
+
+/// Whatever nobody gave a code to is a failure of the tool.
+impl<E: Into<anyhow::Error>> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        let error = error.into();
+        let code = if error.is::<driver::java::JavaError>() {
+            NO_JAVA
+        } else {
+            TOOL_FAILED
+        };
+        Failure { code, error }
+    }
+}

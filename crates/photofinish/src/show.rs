@@ -1,0 +1,138 @@
+//! Where results go: JSON to a file or standard output, text to a terminal;
+//! and the `report` command, which does the same for a saved result.
+
+use crate::args::{self, Color, Show};
+use crate::exit::{self, Failure};
+use crate::sources::SourceTree;
+use anyhow::Context;
+use driver::process::Output;
+use report::result::Report;
+use report::terminal::{self, Options};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufWriter, IsTerminal, Read, Write};
+use std::path::Path;
+
+/// `photofinish 0.1.0`.
+pub fn tool() -> String {
+    format!("photofinish {}", env!("CARGO_PKG_VERSION"))
+}
+
+/// `photofinish report FILE`.
+pub fn command(args: &args::Report) -> Result<u8, Failure> {
+    let mut bytes = Vec::new();
+    if args.file == Path::new("-") {
+        std::io::stdin()
+            .read_to_end(&mut bytes)
+            .context("cannot read standard input")?;
+    } else {
+        bytes = std::fs::read(&args.file)
+            .with_context(|| format!("cannot read {}", args.file.display()))
+            .map_err(|error| Failure {
+                code: exit::USAGE,
+                error,
+            })?;
+    }
+    let report = Report::from_json(&bytes)
+        .with_context(|| args.file.display().to_string())
+        .map_err(|error| Failure {
+            code: exit::USAGE,
+            error,
+        })?;
+    let json = JsonFile::open(&args.show)?;
+    let on_stdout = json.is_stdout();
+    json.write(&report)?;
+    if !on_stdout {
+        let program: Vec<OsString> = report.program.args.iter().map(OsString::from).collect();
+        to_terminal(&report, &args.show, &program, std::io::stdout())?;
+    }
+    Ok(if report.races.is_empty() {
+        exit::NOTHING_FOUND
+    } else {
+        exit::FOUND
+    })
+}
+
+/// What to do with the program's standard output.
+pub fn program_output(show: &Show) -> Output {
+    match &show.json {
+        Some(path) if path == Path::new("-") => Output::ToStderr,
+        // A program may look whether it writes to a terminal: leave it there.
+        Some(_) if !std::io::stdout().is_terminal() => Output::Digest,
+        _ => Output::Inherit,
+    }
+}
+
+/// The destination of `--json`, opened before the work begins.
+#[derive(Debug)]
+pub enum JsonFile {
+    None,
+    Stdout,
+    File(File, String),
+}
+
+impl JsonFile {
+    pub fn open(show: &Show) -> Result<JsonFile, Failure> {
+        match &show.json {
+            None => Ok(JsonFile::None),
+            Some(path) if path == Path::new("-") => Ok(JsonFile::Stdout),
+            Some(path) => {
+                let file = File::create(path)
+                    .with_context(|| format!("cannot write the JSON file {}", path.display()))
+                    .map_err(|error| Failure {
+                        code: exit::USAGE,
+                        error,
+                    })?;
+                Ok(JsonFile::File(file, path.display().to_string()))
+            }
+        }
+    }
+
+    fn is_stdout(&self) -> bool {
+        matches!(self, JsonFile::Stdout)
+    }
+
+    pub fn write(self, report: &Report) -> Result<(), Failure> {
+        match self {
+            JsonFile::None => Ok(()),
+            JsonFile::Stdout => Ok(report
+                .write_json(std::io::stdout().lock())
+                .context("cannot write the JSON")?),
+            JsonFile::File(file, name) => Ok(report
+                .write_json(BufWriter::new(file))
+                .with_context(|| format!("cannot write the JSON file {name}"))?),
+        }
+    }
+}
+
+/// The report as text, unless the user wants silence.
+pub fn to_terminal(
+    report: &Report,
+    show: &Show,
+    program: &[OsString],
+    out: impl Write + IsTerminal,
+) -> Result<(), Failure> {
+    if show.quiet {
+        return Ok(());
+    }
+    let color = match show.color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            let unwanted = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+            out.is_terminal() && !unwanted
+        }
+    };
+    let sources = SourceTree::new(&show.sources, program);
+    let mut out = BufWriter::new(out);
+    let options = Options {
+        color,
+        verbose: show.verbose,
+    };
+    let done = terminal::render(report, &sources, options, &mut out).and_then(|()| out.flush());
+    match done {
+        // The reader has seen enough.
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other.context("cannot write the report")?),
+    }
+}

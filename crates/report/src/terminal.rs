@@ -1,0 +1,374 @@
+//! The report for somebody at a terminal: each race with both accesses, the
+//! source line of each when the source is found, the threads and who started
+//! them, locks held, where the object came from; then what was covered, and
+//! what was not.
+
+use crate::finding::{AccessOp, Frame, Location};
+use crate::result::{Access, Race, Report, Run};
+use crate::snippet::span;
+use crate::text::{clean, clean_line};
+use std::io::{self, Write};
+
+/// Frames shown below the access unless everything is asked for.
+const SHORT_STACK: usize = 6;
+/// Skipped classes named unless everything is asked for.
+const SHORT_LIST: usize = 5;
+
+/// Where source lines come from.
+pub trait Sources {
+    /// The path to show and the text of the line, if the file can be found.
+    /// `class` is the binary name, `file` the bare name from the class file.
+    fn line(&self, class: &str, file: &str, line: u32) -> Option<(String, String)>;
+}
+
+/// No sources at hand.
+#[derive(Debug)]
+pub struct NoSources;
+
+impl Sources for NoSources {
+    fn line(&self, _: &str, _: &str, _: u32) -> Option<(String, String)> {
+        None
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    pub color: bool,
+    /// Whole stacks and every skipped class.
+    pub verbose: bool,
+}
+
+/// Writes the whole report.
+pub fn render(
+    report: &Report,
+    sources: &dyn Sources,
+    options: Options,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut page = Page {
+        out,
+        sources,
+        options,
+        runs: report.runs.len(),
+    };
+    for race in &report.races {
+        page.race(race)?;
+    }
+    page.coverage(report)?;
+    page.verdict(report)
+}
+
+#[derive(Clone, Copy)]
+enum Style {
+    Bold,
+    Red,
+    Blue,
+    Yellow,
+}
+
+struct Page<'a> {
+    out: &'a mut dyn Write,
+    sources: &'a dyn Sources,
+    options: Options,
+    runs: usize,
+}
+
+impl Page<'_> {
+    fn paint(&self, style: Style, text: &str) -> String {
+        if !self.options.color {
+            return text.to_owned();
+        }
+        let code = match style {
+            Style::Bold => "1",
+            Style::Red => "1;31",
+            Style::Blue => "1;34",
+            Style::Yellow => "1;33",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+
+    fn race(&mut self, race: &Race) -> io::Result<()> {
+        let head = format!("{}: race on {}", clean(&race.id), location(&race.location));
+        let mut facts = format!(
+            "{} by {}",
+            race.status.word(),
+            clean(&race.found_by.join(", "))
+        );
+        if race.count > 1 {
+            facts += &format!("; {} times", race.count);
+        }
+        if self.runs > 1 {
+            facts += &format!("; in {} of {} runs", race.runs, self.runs);
+        }
+        writeln!(self.out, "{} ({facts})", self.paint(Style::Red, &head))?;
+        for access in &race.accesses {
+            self.access(access, &race.location)?;
+        }
+        if let Some(at) = &race.allocated {
+            writeln!(self.out, "\n  the object was allocated in {}", place(at))?;
+        }
+        if let Location::Array {
+            allocated: Some(at),
+            ..
+        } = &race.location
+        {
+            writeln!(self.out, "\n  the array was allocated in {}", place(at))?;
+        }
+        writeln!(self.out)
+    }
+
+    fn access(&mut self, access: &Access, what: &Location) -> io::Result<()> {
+        let op = match access.op {
+            AccessOp::Read => "read",
+            AccessOp::Write => "write",
+        };
+        let locks = if access.locks.is_empty() {
+            "holding no lock".to_owned()
+        } else {
+            format!("holding {}", clean(&access.locks.join(", ")))
+        };
+        let head = format!("{op} by thread \"{}\"", clean(&access.thread));
+        writeln!(self.out, "\n  {}, {locks}", self.paint(Style::Bold, &head))?;
+
+        // Inside the JDK the reader wants the line of their own that led there.
+        let own = callers(access)
+            .iter()
+            .find(|f| !is_jdk(f))
+            .filter(|_| is_jdk(&access.at));
+        match own {
+            Some(own) => {
+                writeln!(self.out, "      in {}, called here:", place(&access.at))?;
+                self.snippet(own, None)?;
+            }
+            None => self.snippet(&access.at, Some((what, access.op)))?,
+        }
+        self.stack(access, own)?;
+        match access
+            .thread_created
+            .iter()
+            .find(|f| !is_jdk(f))
+            .or(access.thread_created.first())
+        {
+            Some(at) => writeln!(self.out, "      = thread started in {}", place(at)),
+            None => Ok(()),
+        }
+    }
+
+    /// The line in its file, with the accessed member underlined.
+    fn snippet(&mut self, at: &Frame, what: Option<(&Location, AccessOp)>) -> io::Result<()> {
+        let found = match (&at.file, at.line) {
+            (Some(file), Some(line)) => self
+                .sources
+                .line(&at.class, file, line)
+                .map(|found| (line, found)),
+            _ => None,
+        };
+        let arrow = self.paint(Style::Blue, "-->");
+        let Some((line, (path, text))) = found else {
+            return writeln!(self.out, "     {arrow} {}", place(at));
+        };
+        writeln!(
+            self.out,
+            "     {arrow} {}:{line} in {}",
+            clean(&path),
+            member(at)
+        )?;
+        let text = clean_line(&text);
+        let whole = Location::Field {
+            class: String::new(),
+            field: String::new(),
+            is_static: false,
+        };
+        let (what, op) = what.unwrap_or((&whole, AccessOp::Read));
+        let (start, len) = span(&text, what, op);
+        let bar = self.paint(Style::Blue, "|");
+        let number = self.paint(Style::Blue, &format!("{line:>5}"));
+        let caret = self.paint(Style::Red, &"^".repeat(len));
+        writeln!(self.out, "      {bar}\n{number} {bar} {text}")?;
+        if len > 0 {
+            writeln!(self.out, "      {bar} {}{caret}", " ".repeat(start))?;
+        }
+        Ok(())
+    }
+
+    /// The callers, innermost first, runs of JDK frames folded into one line.
+    fn stack(&mut self, access: &Access, shown: Option<&Frame>) -> io::Result<()> {
+        let mut frames = callers(access).iter().peekable();
+        if let (Some(shown), false) = (shown, self.options.verbose) {
+            while frames
+                .next()
+                .is_some_and(|frame| !std::ptr::eq(frame, shown))
+            {}
+        }
+        let mut written = 0;
+        while let Some(frame) = frames.next() {
+            if !self.options.verbose {
+                if is_jdk(frame) {
+                    let mut folded = 1;
+                    while frames.next_if(|f| is_jdk(f)).is_some() {
+                        folded += 1;
+                    }
+                    // At the bottom of a thread they say nothing at all.
+                    if frames.peek().is_some() {
+                        let s = if folded == 1 { "" } else { "s" };
+                        writeln!(self.out, "      = ... {folded} frame{s} of the JDK")?;
+                    }
+                    continue;
+                }
+                if written == SHORT_STACK {
+                    let more = frames.count() + 1;
+                    writeln!(self.out, "      = ... {more} more (-v shows them)")?;
+                    break;
+                }
+            }
+            writeln!(self.out, "      = called from {}", place(frame))?;
+            written += 1;
+        }
+        if !access.stack_exact && written > 0 {
+            writeln!(
+                self.out,
+                "      = (the callers are those of an earlier access there)"
+            )?;
+        }
+        Ok(())
+    }
+
+    fn coverage(&mut self, report: &Report) -> io::Result<()> {
+        let skipped = &report.coverage.classes_skipped;
+        let shown = if self.options.verbose {
+            skipped.len()
+        } else {
+            SHORT_LIST
+        };
+        for skip in skipped.iter().take(shown) {
+            let method = skip
+                .method
+                .as_ref()
+                .map(|m| format!(".{m}"))
+                .unwrap_or_default();
+            let name = clean(&format!("{}{method}", skip.class));
+            let label = self.paint(Style::Yellow, "not instrumented:");
+            writeln!(self.out, "{label} {name}: {}", clean(&skip.why))?;
+        }
+        if skipped.len() > shown {
+            let more = skipped.len() - shown;
+            writeln!(self.out, "not instrumented: {more} more (-v names them)")?;
+        }
+        for model in &report.coverage.missing_models {
+            let label = self.paint(Style::Yellow, "no model:");
+            writeln!(
+                self.out,
+                "{label} {} orders threads in a way this tool does not know; \
+                 races near it may be false",
+                clean(model)
+            )?;
+        }
+        for text in &report.warnings {
+            let label = self.paint(Style::Yellow, "warning:");
+            writeln!(self.out, "{label} {}", clean(text))?;
+        }
+        Ok(())
+    }
+
+    fn verdict(&mut self, report: &Report) -> io::Result<()> {
+        let races = match report.races.len() {
+            0 => "no race found".to_owned(),
+            1 => "1 race".to_owned(),
+            n => format!("{n} races"),
+        };
+        let style = if report.races.is_empty() {
+            Style::Bold
+        } else {
+            Style::Red
+        };
+        let c = &report.coverage;
+        writeln!(
+            self.out,
+            "{} in {}: {} classes instrumented, {} threads, {} events, {:.1} s",
+            self.paint(style, &races),
+            runs(&report.runs),
+            c.classes_instrumented,
+            c.threads,
+            c.events,
+            report.timing.total_s,
+        )
+    }
+}
+
+/// `1 run (exit code 0)`, `5 runs (exit codes 0, 1)`.
+fn runs(runs: &[Run]) -> String {
+    let mut ends: Vec<String> = Vec::new();
+    for run in runs {
+        let end = match (run.ended.as_str(), run.exit, &run.signal) {
+            ("time-limit", ..) => "stopped at the time limit".to_owned(),
+            ("interrupted", ..) => "interrupted".to_owned(),
+            ("offline", ..) => "from a trace".to_owned(),
+            (_, Some(code), _) => format!("exit code {code}"),
+            (_, None, Some(signal)) => format!("killed by {}", clean(signal)),
+            (other, None, None) => clean(other),
+        };
+        if !ends.contains(&end) {
+            ends.push(end);
+        }
+    }
+    let s = if runs.len() == 1 { "" } else { "s" };
+    format!("{} run{s} ({})", runs.len(), ends.join(", "))
+}
+
+/// The frames above the access itself.
+fn callers(access: &Access) -> &[Frame] {
+    match access.stack.split_first() {
+        Some((first, rest))
+            if first.class == access.at.class && first.method == access.at.method =>
+        {
+            rest
+        }
+        _ => &access.stack,
+    }
+}
+
+fn is_jdk(frame: &Frame) -> bool {
+    ["java.", "javax.", "jdk.", "sun.", "com.sun."]
+        .iter()
+        .any(|p| frame.class.starts_with(p))
+}
+
+fn location(location: &Location) -> String {
+    match location {
+        Location::Field {
+            class,
+            field,
+            is_static,
+        } => {
+            let prefix = if *is_static { "static " } else { "" };
+            format!("{prefix}{}.{}", clean(class), clean(field))
+        }
+        Location::Array {
+            array, index, from, ..
+        } => {
+            let element = index.map(|i| format!(" element {i}")).unwrap_or_default();
+            let from = from
+                .as_ref()
+                .map(|f| format!(" of {}", clean(f)))
+                .unwrap_or_default();
+            format!("{}{element}{from}", clean(array))
+        }
+    }
+}
+
+fn member(frame: &Frame) -> String {
+    clean(&format!("{}.{}", frame.class, frame.method))
+}
+
+/// `a.B.m (B.java:12)`.
+fn place(frame: &Frame) -> String {
+    let at = match (&frame.file, frame.line) {
+        (Some(file), Some(line)) => format!(" ({file}:{line})"),
+        (Some(file), None) => format!(" ({file})"),
+        (None, _) => frame
+            .bci
+            .map(|bci| format!(" (bytecode {bci})"))
+            .unwrap_or_default(),
+    };
+    format!("{}{}", member(frame), clean(&at))
+}
