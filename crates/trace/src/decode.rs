@@ -49,7 +49,7 @@ impl Head {
             last_seq: first_seq.checked_add(span)?,
             starts_with_sync: flags & 1 == 1,
         };
-        (events > 0 && syncs <= events && numbers_agree).then_some(head)
+        (events > 0 && syncs <= events && numbers_agree && head.last_seq < u64::MAX).then_some(head)
     }
 }
 
@@ -244,7 +244,7 @@ mod tests {
                 },
                 (1 << 50) + 1,
             ),
-            (0, Op::End, u64::MAX),
+            (0, Op::End, u64::MAX - 1),
         ];
         let mut words = Vec::new();
         for (site, op, seq) in sequence {
@@ -259,7 +259,7 @@ mod tests {
         let mut chunk = Vec::new();
         let done = raw::encode_raw_chunk(ThreadId(3), &words, &mut chunk);
         assert_eq!((done.events, done.syncs, done.dropped), (10, 6, 2));
-        assert_eq!((done.first_seq, done.last_seq), (7, u64::MAX));
+        assert_eq!((done.first_seq, done.last_seq), (7, u64::MAX - 1));
         let (head, back) = steps(&chunk).unwrap();
         assert_eq!(head.thread, ThreadId(3));
         assert!(head.starts_with_sync);

@@ -133,7 +133,7 @@ impl Encoder {
                 body[at] = codes | (r.opcode - raw::READ);
             } else {
                 let sync = raw::is_sync(r.opcode);
-                if sync && r.seq <= seq {
+                if sync && (r.seq <= seq || r.seq == u64::MAX) {
                     sum.dropped += 1;
                     continue;
                 }

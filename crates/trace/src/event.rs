@@ -12,7 +12,7 @@ pub struct ThreadId(pub u32);
 
 /// A statement: one bytecode instruction (class, method, descriptor, bci).
 /// 0 means unknown.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct SiteId(pub u32);
 
 /// An object, array or class mirror, unique within a run; 0 is "no object".
@@ -128,5 +128,14 @@ impl Op {
             Op::Write(loc) => Some((loc, true)),
             _ => None,
         }
+    }
+
+    /// Whether the event orders threads, and so has a sequence number in the
+    /// run: all but accesses and what is recorded for prediction.
+    pub fn is_sync(self) -> bool {
+        !matches!(
+            self,
+            Op::Read(_) | Op::Write(_) | Op::MethodEnter(_) | Op::MethodExit(_) | Op::Branch(_)
+        )
     }
 }

@@ -1,15 +1,30 @@
 //! The event vocabulary, sites, the binary trace format, STD text.
 //!
 //! Pure: bytes come from readers and go to writers that the caller hands in.
+//! The format is described in `docs/trace-format.md`.
+//!
+//! Writing: [`Writer`], or [`raw::encode_raw_chunk`] where only chunks are made.
+//! Reading: [`Trace::open`], then [`Trace::events`].
 
 mod chunk;
 mod crc;
 mod decode;
 mod encode;
+mod error;
 pub mod event;
+mod merge;
 mod model;
 pub mod raw;
+mod reader;
+mod rows;
+pub mod tables;
 mod varint;
+mod writer;
 
 pub use encode::{Encoded, Encoder};
+pub use error::Error;
 pub use event::*;
+pub use merge::{Events, Gap, Item};
+pub use reader::{Ending, Trace};
+pub use tables::{RunHeader, Tables};
+pub use writer::{MAJOR, MINOR, Writer};
