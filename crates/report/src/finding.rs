@@ -54,6 +54,29 @@ pub enum Location {
     },
 }
 
+impl Location {
+    /// Whether it belongs to a class of the JDK.
+    pub fn in_jdk(&self) -> bool {
+        match self {
+            Location::Field { class, .. } => in_jdk(class),
+            Location::Array {
+                from, allocated, ..
+            } => match (from, allocated) {
+                (Some(from), _) => in_jdk(from),
+                (None, Some(at)) => in_jdk(&at.class),
+                (None, None) => false,
+            },
+        }
+    }
+}
+
+/// Whether a class, by its binary name, comes with the JDK.
+pub fn in_jdk(class: &str) -> bool {
+    ["java.", "javax.", "jdk.", "sun.", "com.sun."]
+        .iter()
+        .any(|p| class.starts_with(p))
+}
+
 fn is_false(b: &bool) -> bool {
     !*b
 }

@@ -5,8 +5,8 @@
 //! write-write pairs. Runs and detectors that found the same race add up; the
 //! strongest status wins. The accesses shown are those of the first finding,
 //! except that a finding with a longer stack on either side replaces one that
-//! has none. Races are numbered in the order of status, then location, then
-//! statements, so equal findings give equal reports whatever order the threads
+//! has none. Races are numbered in the order of status, then location (the
+//! program's own before the JDK's), then statements, so equal findings give equal reports whatever order the threads
 //! happened to run in.
 
 use crate::finding::{self, Findings, Frame, Location};
@@ -150,8 +150,8 @@ impl Merge {
     /// Numbers the races and closes the account.
     pub fn finish(self, tool: String, command: &str, program: Program, total_s: f64) -> Report {
         let mut races: Vec<Race> = self.races.into_values().map(|e| e.race).collect();
-        // Stable: within a status the order of the keys remains.
-        races.sort_by_key(|race| std::cmp::Reverse(race.status));
+        // Stable: apart from this the order of the keys remains.
+        races.sort_by_key(|race| (std::cmp::Reverse(race.status), race.location.in_jdk()));
         for (index, race) in races.iter_mut().enumerate() {
             race.id = format!("R{}", index + 1);
             race.found_by.sort();

@@ -3,7 +3,7 @@
 //! them, locks held, where the object came from; then what was covered, and
 //! what was not.
 
-use crate::finding::{AccessOp, Frame, Location};
+use crate::finding::{AccessOp, Frame, Location, in_jdk};
 use crate::result::{Access, Race, Report, Run};
 use crate::snippet::span;
 use crate::text::{clean, clean_line};
@@ -227,7 +227,7 @@ impl Page<'_> {
         if !access.stack_exact && written > 0 {
             writeln!(
                 self.out,
-                "      = (the callers are those of an earlier access there)"
+                "      = (callers as last seen there; they may have been others)"
             )?;
         }
         Ok(())
@@ -328,9 +328,7 @@ fn callers(access: &Access) -> &[Frame] {
 }
 
 fn is_jdk(frame: &Frame) -> bool {
-    ["java.", "javax.", "jdk.", "sun.", "com.sun."]
-        .iter()
-        .any(|p| frame.class.starts_with(p))
+    in_jdk(&frame.class)
 }
 
 fn location(location: &Location) -> String {
