@@ -218,6 +218,32 @@ impl<'a> Code<'a> {
         self.insns.get(index + 1).map_or(self.code_len(), |i| i.pc)
     }
 
+    /// The data of the attribute of this name that the code itself carries.
+    pub fn attribute(&self, class: &ClassFile<'_>, name: &str) -> Option<&[u8]> {
+        let mut all = self.attributes.iter();
+        all.find(|a| class.is_named(a, name)).map(|a| &*a.data)
+    }
+
+    /// What the source calls a local, where control is at `pc`. A store comes
+    /// just before the range of the variable it first fills: ask for the pc
+    /// behind it.
+    pub fn local_name<'n>(
+        &self,
+        class: &'n ClassFile<'_>,
+        local: u16,
+        pc: u32,
+    ) -> Option<Cow<'n, str>> {
+        let mut r = Reader::new(self.attribute(class, "LocalVariableTable")?);
+        for _ in 0..r.u16().ok()? {
+            let (start, len) = (u32::from(r.u16().ok()?), u32::from(r.u16().ok()?));
+            let (name, _desc, index) = (r.u16().ok()?, r.u16().ok()?, r.u16().ok()?);
+            if index == local && (start..start + len).contains(&pc) {
+                return class.pool.utf8(name);
+            }
+        }
+        None
+    }
+
     /// The source line of an instruction.
     pub fn line_of(&self, pc: u32) -> Option<u16> {
         let after = self

@@ -1,5 +1,7 @@
 //! The class files of the installed JDK, and running it.
 
+pub mod frames;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
