@@ -1,0 +1,330 @@
+//! Probes around whole methods: at the start, before every return, and when an
+//! exception leaves it. Synchronized methods, class initialisers, constructors
+//! and finalisers, and the models.
+//!
+//! Several can apply to one method. They nest: what starts first ends last.
+
+use classfile::{Insn, Snippet, acc, method as method_desc, op};
+
+use crate::method::{WeaveError, Weaver, call_probe, field_desc, keeps_this};
+use crate::models::{Hook, Model};
+use crate::policy::Level;
+use crate::probes::{self, Probe};
+use crate::site::SiteKind;
+
+/// What one reason puts around a method.
+#[derive(Default)]
+struct Bracket {
+    entry: Vec<Snippet>,
+    /// Before every return.
+    returns: Vec<Snippet>,
+    /// Before the return at this pc.
+    returns_at: Vec<(u32, Snippet)>,
+    /// Probes that take nothing but a site, if that.
+    thrown: Vec<(Probe, Option<i32>)>,
+}
+
+impl Weaver<'_, '_, '_> {
+    /// Puts in everything that concerns the method as a whole.
+    pub(crate) fn bracket(&mut self, index: usize) -> Result<(), WeaveError> {
+        let access = self.cx.class.methods.get(index).map_or(0, |m| m.access);
+        let mut brackets = Vec::new();
+        if self.level > Level::None {
+            if access & acc::SYNCHRONIZED != 0 {
+                brackets.push(self.synchronized(access)?);
+            }
+            if &*self.cx.method == "<clinit>" {
+                brackets.push(self.class_init()?);
+            }
+            if self.cx.finalizes {
+                brackets.extend(self.finalizer()?);
+            }
+        }
+        for model in self.cx.models.clone() {
+            let same_desc = model.desc.is_none_or(|d| d == &*self.cx.desc);
+            if model.method != &*self.cx.method || !same_desc {
+                continue;
+            }
+            if let Some(bracket) = self.model(model, access)? {
+                self.cx.applied.push(model);
+                brackets.push(bracket);
+            }
+        }
+        self.apply(brackets)
+    }
+
+    fn apply(&mut self, brackets: Vec<Bracket>) -> Result<(), WeaveError> {
+        let mut thrown = Vec::new();
+        for bracket in &brackets {
+            for snippet in &bracket.entry {
+                self.editor.insert_at_entry(snippet.clone());
+            }
+        }
+        for bracket in brackets.into_iter().rev() {
+            if !bracket.returns.is_empty() {
+                for pc in self.returns() {
+                    for snippet in &bracket.returns {
+                        self.editor.insert_before(pc, snippet.clone());
+                    }
+                }
+            }
+            for (pc, snippet) in bracket.returns_at {
+                self.editor.insert_before(pc, snippet);
+            }
+            for (probe, site) in bracket.thrown {
+                thrown.push((probe, site, self.cx.probe(probe)?));
+            }
+        }
+        if !thrown.is_empty() {
+            let mut asm = Snippet::new(&mut self.cx.class.pool);
+            for (probe, site, cp) in thrown {
+                if let Some(site) = site {
+                    asm.push_int(site);
+                }
+                call_probe(&mut asm, probe, cp);
+            }
+            let snippet = asm.athrow().finish()?;
+            self.editor.catch_all(snippet);
+        }
+        Ok(())
+    }
+
+    fn returns(&self) -> Vec<u32> {
+        let returns = self
+            .code
+            .insns
+            .iter()
+            .filter(|i: &&Insn| op::is_return(i.op));
+        returns.map(|i| i.pc).collect()
+    }
+
+    fn synchronized(&mut self, access: u16) -> Result<Bracket, WeaveError> {
+        let site = self.site_at(SiteKind::SyncMethod, 0);
+        let entry = if access & acc::STATIC != 0 {
+            self.site_call(probes::ENTER_STATIC, site)?
+        } else {
+            self.this_call(probes::ENTER, site)?
+        };
+        let mut bracket = Bracket {
+            entry: vec![entry],
+            thrown: vec![(probes::EXIT_TOP, Some(site))],
+            ..Bracket::default()
+        };
+        // Each return has its own line: where the lock was let go.
+        for pc in self.returns() {
+            let exit = self.site_at(SiteKind::Exit, pc);
+            let snippet = self.site_call(probes::EXIT_TOP, exit)?;
+            bracket.returns_at.push((pc, snippet));
+        }
+        Ok(bracket)
+    }
+
+    fn class_init(&mut self) -> Result<Bracket, WeaveError> {
+        let site = self.site_at(SiteKind::Init, 0);
+        Ok(Bracket {
+            entry: vec![self.site_call(probes::INIT_BEGIN, site)?],
+            returns: vec![self.site_call(probes::INIT_END, site)?],
+            thrown: vec![(probes::INIT_END, Some(site))],
+            ..Bracket::default()
+        })
+    }
+
+    /// The end of a constructor happens before the finaliser.
+    fn finalizer(&mut self) -> Result<Option<Bracket>, WeaveError> {
+        let mut bracket = Bracket::default();
+        if &*self.cx.method == "<init>" && keeps_this(self.code) {
+            let site = self.site_at(SiteKind::Finalizer, 0);
+            bracket
+                .returns
+                .push(self.this_call(probes::SYNC_RELEASE, site)?);
+        } else if &*self.cx.method == "finalize" && &*self.cx.desc == "()V" {
+            let site = self.site_at(SiteKind::Finalizer, 0);
+            bracket
+                .entry
+                .push(self.this_call(probes::SYNC_ACQUIRE, site)?);
+        } else {
+            return Ok(None);
+        }
+        Ok(Some(bracket))
+    }
+
+    /// What a model puts around the method; `None` if this JDK's method or class
+    /// is not of the expected shape.
+    fn model(&mut self, model: &Model, access: u16) -> Result<Option<Bracket>, WeaveError> {
+        let desc = std::sync::Arc::clone(&self.cx.desc);
+        let Ok(signature) = method_desc(&desc) else {
+            return Ok(None);
+        };
+        let is_static = access & acc::STATIC != 0;
+        let needs_this = !matches!(model.hook, Hook::AcquireResult | Hook::ReleaseParam(_));
+        let returned = match model.hook {
+            Hook::TryLock { .. } | Hook::SharedTryLock { .. } => signature.ret == "Z",
+            Hook::StampWrite | Hook::StampRead | Hook::StampConvert(_) => signature.ret == "J",
+            Hook::ThreadState | Hook::AcquireResult => signature.ret.starts_with('L'),
+            _ => true,
+        };
+        if !returned || needs_this && (is_static || !keeps_this(self.code)) {
+            return Ok(None);
+        }
+        let mut b = Bracket::default();
+        match model.hook {
+            Hook::Lock { key } => self.locked(&mut b, probes::LOCK_ACQUIRED, key, false),
+            Hook::TryLock { key } => self.locked(&mut b, probes::LOCK_TRIED, key, true),
+            Hook::Unlock { key } => self.unlocked(&mut b, probes::LOCK_RELEASING, key),
+            Hook::SharedLock { key } => {
+                self.locked(&mut b, probes::LOCK_SHARED_ACQUIRED, key, false)
+            }
+            Hook::SharedTryLock { key } => {
+                self.locked(&mut b, probes::LOCK_SHARED_TRIED, key, true)
+            }
+            Hook::SharedUnlock { key } => self.unlocked(&mut b, probes::LOCK_SHARED_RELEASING, key),
+            Hook::Await { key } => self.awaits(&mut b, key),
+            Hook::Signal { key } => self.keyed_entry(&mut b, probes::SIGNAL, key),
+            _ => self.unkeyed(&mut b, model.hook, &desc, is_static),
+        }
+        .map(|found| found.then_some(b))
+    }
+
+    /// Lock and its kin: silence inside, the verdict at the end.
+    fn locked(
+        &mut self,
+        b: &mut Bracket,
+        probe: Probe,
+        key: &str,
+        tries: bool,
+    ) -> Result<bool, WeaveError> {
+        let Some(key_desc) = field_desc(&self.cx.class, key) else {
+            return Ok(false);
+        };
+        let site = self.site_at(SiteKind::Model, 0);
+        let name = self.cx.name.clone();
+        b.entry.push(self.snippet(probes::MODEL_BEGIN, |_| {})?);
+        b.returns.push(self.snippet(probes::MODEL_END, |_| {})?);
+        b.returns.push(self.snippet(probe, |a| {
+            if tries {
+                a.dup();
+            }
+            a.aload(0).getfield(&name, key, &key_desc).push_int(site);
+        })?);
+        b.thrown.push((probes::MODEL_END, None));
+        Ok(true)
+    }
+
+    fn unlocked(&mut self, b: &mut Bracket, probe: Probe, key: &str) -> Result<bool, WeaveError> {
+        if !self.keyed_entry(b, probe, key)? {
+            return Ok(false);
+        }
+        b.entry.push(self.snippet(probes::MODEL_BEGIN, |_| {})?);
+        b.returns.push(self.snippet(probes::MODEL_END, |_| {})?);
+        b.thrown.push((probes::MODEL_END, None));
+        Ok(true)
+    }
+
+    fn awaits(&mut self, b: &mut Bracket, key: &str) -> Result<bool, WeaveError> {
+        if !self.keyed_entry(b, probes::AWAIT_BEGIN, key)? {
+            return Ok(false);
+        }
+        let site = self.site_at(SiteKind::Model, 0);
+        b.returns.push(self.site_call(probes::AWAIT_END, site)?);
+        b.thrown.push((probes::AWAIT_END, Some(site)));
+        Ok(true)
+    }
+
+    /// At the start: the key object and the site.
+    fn keyed_entry(
+        &mut self,
+        b: &mut Bracket,
+        probe: Probe,
+        key: &str,
+    ) -> Result<bool, WeaveError> {
+        let Some(key_desc) = field_desc(&self.cx.class, key) else {
+            return Ok(false);
+        };
+        let site = self.site_at(SiteKind::Model, 0);
+        let name = self.cx.name.clone();
+        b.entry.push(self.snippet(probe, |a| {
+            a.aload(0).getfield(&name, key, &key_desc).push_int(site);
+        })?);
+        Ok(true)
+    }
+
+    /// The models that need no key.
+    fn unkeyed(
+        &mut self,
+        b: &mut Bracket,
+        hook: Hook,
+        desc: &str,
+        is_static: bool,
+    ) -> Result<bool, WeaveError> {
+        match hook {
+            Hook::ThreadExit => {
+                b.entry.push(self.snippet(probes::THREAD_EXIT, |a| {
+                    a.aload(0);
+                })?);
+                return Ok(true);
+            }
+            Hook::ThreadState => {
+                b.returns.push(self.snippet(probes::THREAD_STATE, |a| {
+                    a.dup().aload(0);
+                })?);
+                return Ok(true);
+            }
+            _ => {}
+        }
+        let site = self.site_at(SiteKind::Model, 0);
+        match hook {
+            Hook::StampWrite => b.returns.push(self.snippet(probes::STAMP_WRITE, |a| {
+                a.dup2().aload(0).push_int(site);
+            })?),
+            Hook::StampRead => b.returns.push(self.snippet(probes::STAMP_READ, |a| {
+                a.dup2().aload(0).push_int(site);
+            })?),
+            Hook::StampConvert(mode) => {
+                b.returns.push(self.snippet(probes::STAMP_CONVERTED, |a| {
+                    a.dup2().aload(0).push_int(mode as i32).push_int(site);
+                })?)
+            }
+            Hook::StampRelease(mode) => b.entry.push(self.snippet(probes::STAMP_RELEASE, |a| {
+                a.aload(0).push_int(mode as i32).push_int(site);
+            })?),
+            Hook::AcquireThis => b.entry.push(self.this_call(probes::SYNC_ACQUIRE, site)?),
+            Hook::AcquireResult => b.returns.push(self.snippet(probes::SYNC_ACQUIRE, |a| {
+                a.dup().push_int(site);
+            })?),
+            Hook::ReleaseParam(wanted) => {
+                let Some(slot) = param_slot(desc, wanted, is_static) else {
+                    return Ok(false);
+                };
+                b.entry.push(self.snippet(probes::SYNC_RELEASE, |a| {
+                    a.aload(slot).push_int(site);
+                })?);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn site_call(&mut self, probe: Probe, site: i32) -> Result<Snippet, WeaveError> {
+        self.snippet(probe, |a| {
+            a.push_int(site);
+        })
+    }
+
+    fn this_call(&mut self, probe: Probe, site: i32) -> Result<Snippet, WeaveError> {
+        self.snippet(probe, |a| {
+            a.aload(0).push_int(site);
+        })
+    }
+}
+
+/// The local of the first parameter of this type.
+fn param_slot(desc: &str, wanted: &str, is_static: bool) -> Option<u16> {
+    let mut slot = u16::from(!is_static);
+    for param in method_desc(desc).ok()?.params() {
+        if param == wanted {
+            return Some(slot);
+        }
+        slot += classfile::slots(param);
+    }
+    None
+}

@@ -1,0 +1,314 @@
+//! One class: its level, its fields, its methods one after the other.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use classfile::{ClassFile, PoolFull, acc};
+
+use crate::models::{self, Model};
+use crate::policy::{Level, Policy, is_jdk, never_touched};
+use crate::probes::{BRIDGE, Probe};
+use crate::shadow;
+use crate::site::{FieldInfo, MemberRef, Site, SiteKind, Skipped};
+use crate::{Error, method};
+
+/// What the probes feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Epochs in shadow fields beside the fields.
+    FastTrack,
+    /// Events, with objects known by an identity field.
+    Events,
+}
+
+/// A class to rewrite.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    pub bytes: &'a [u8],
+    pub mode: Mode,
+    pub policy: &'a Policy,
+    /// The id of the first site.
+    pub first_site: u32,
+    /// Whether the boot or the platform loader defines the class, if known.
+    pub boot_or_platform: Option<bool>,
+}
+
+/// The rewritten class and its tables.
+#[derive(Clone, Debug)]
+pub struct Rewritten {
+    /// `None`: nothing to change.
+    pub bytes: Option<Vec<u8>>,
+    /// Internal name.
+    pub name: String,
+    pub super_name: Option<String>,
+    pub level: Level,
+    /// Their ids count up from [`Request::first_site`].
+    pub sites: Vec<Site>,
+    pub skipped: Vec<Skipped>,
+    pub fields: Vec<FieldInfo>,
+    /// Models (`class.method`) that this JDK has no method for.
+    pub missing_models: Vec<String>,
+}
+
+/// Rewrites a class.
+pub fn rewrite(request: &Request<'_>) -> Result<Rewritten, Error> {
+    let class = ClassFile::parse(request.bytes)?;
+    let name = class.name().into_owned();
+    let super_name = class.super_name().map(|n| n.into_owned());
+    let level = request.policy.level_of(&name, request.boot_or_platform);
+    let glance = Glance::of(&class);
+    let mut cx = ClassCx::new(class, name, level, request);
+    let untouched = never_touched(&cx.name)
+        || cx.class.access & acc::MODULE != 0
+        || glance.rewritten
+        || shadow::is_rewritten(&cx.class)
+        || level == Level::None && cx.models.is_empty() && !glance.clones;
+    if untouched {
+        return Ok(cx.into_result(None, super_name));
+    }
+    let mut changed = level > Level::None && shadow::make_volatile(&mut cx.class, &cx.name);
+    cx.fields = shadow::declared(&cx.class, &cx.name, level, request.mode);
+    changed |= shadow::add_fields(
+        &mut cx.class,
+        &cx.name,
+        level,
+        request.mode,
+        request.policy,
+        &cx.fields,
+    )?;
+    for index in 0..cx.class.methods.len() {
+        changed |= cx.method(index);
+    }
+    cx.note_missing_models();
+    let bytes = changed.then(|| cx.class.to_bytes());
+    Ok(cx.into_result(bytes, super_name))
+}
+
+/// What one look over the constant pool's strings tells.
+struct Glance {
+    /// The bridge is named: this is output of ours.
+    rewritten: bool,
+    /// Some `clone` is named.
+    clones: bool,
+}
+
+impl Glance {
+    fn of(class: &ClassFile<'_>) -> Glance {
+        let mut glance = Glance {
+            rewritten: false,
+            clones: false,
+        };
+        for index in 1..class.pool.len().min(usize::from(u16::MAX)) {
+            match class.pool.utf8_bytes(index as u16) {
+                Some(b"clone") => glance.clones = true,
+                Some(text) if text == BRIDGE.as_bytes() => glance.rewritten = true,
+                _ => {}
+            }
+        }
+        glance
+    }
+}
+
+/// A field that an instruction names.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldUse {
+    pub(crate) target: Arc<MemberRef>,
+    /// Access flags, if this class declares it.
+    pub(crate) own: Option<u16>,
+    /// An access races on purpose.
+    pub(crate) harmless: bool,
+}
+
+/// A class being rewritten.
+pub(crate) struct ClassCx<'a> {
+    pub(crate) class: ClassFile<'a>,
+    pub(crate) name: String,
+    pub(crate) level: Level,
+    pub(crate) jdk: bool,
+    /// The class declares `finalize()`.
+    pub(crate) finalizes: bool,
+    pub(crate) fields: Vec<FieldInfo>,
+    sites: Vec<Site>,
+    first_site: u32,
+    skipped: Vec<Skipped>,
+    missing: Vec<String>,
+    pub(crate) models: Vec<&'static Model>,
+    /// Those that a method was found for.
+    pub(crate) applied: Vec<&'static Model>,
+    calls: Vec<(&'static str, u16)>,
+    targets: HashMap<u16, Option<Arc<MemberRef>>>,
+    field_uses: HashMap<u16, Option<FieldUse>>,
+    /// Of the method at hand.
+    pub(crate) method: Arc<str>,
+    pub(crate) desc: Arc<str>,
+}
+
+impl<'a> ClassCx<'a> {
+    fn new(class: ClassFile<'a>, name: String, level: Level, request: &Request<'_>) -> Self {
+        let finalizes = name != "java/lang/Object"
+            && class
+                .method_index("finalize", "()V")
+                .and_then(|i| class.methods.get(i))
+                .is_some_and(|m| !m.is(acc::STATIC | acc::ABSTRACT | acc::NATIVE));
+        ClassCx {
+            models: models::of_class(&name).collect(),
+            jdk: is_jdk(&name) && request.boot_or_platform != Some(false),
+            class,
+            name,
+            level,
+            finalizes,
+            fields: Vec::new(),
+            sites: Vec::new(),
+            first_site: request.first_site,
+            skipped: Vec::new(),
+            missing: Vec::new(),
+            applied: Vec::new(),
+            calls: Vec::new(),
+            targets: HashMap::new(),
+            field_uses: HashMap::new(),
+            method: Arc::from(""),
+            desc: Arc::from(""),
+        }
+    }
+
+    fn into_result(self, bytes: Option<Vec<u8>>, super_name: Option<String>) -> Rewritten {
+        Rewritten {
+            bytes,
+            name: self.name,
+            super_name,
+            level: self.level,
+            sites: self.sites,
+            skipped: self.skipped,
+            fields: self.fields,
+            missing_models: self.missing,
+        }
+    }
+
+    /// Rewrites one method; with fewer probes if it gets too large, or not at
+    /// all. Answers whether it changed.
+    fn method(&mut self, index: usize) -> bool {
+        let Some(member) = self.class.methods.get(index) else {
+            return false;
+        };
+        if member.is(acc::NATIVE | acc::ABSTRACT) {
+            return false;
+        }
+        self.method = Arc::from(&*self.class.member_name(member));
+        self.desc = Arc::from(&*self.class.member_desc(member));
+        let first = self.sites.len();
+        let mut why = None;
+        for level in [Level::Full, Level::Sync] {
+            if level > self.level.max(Level::Sync) {
+                continue;
+            }
+            let outcome = method::weave(self, index, level.min(self.level));
+            match outcome {
+                Ok(changed) => {
+                    if let Some(why) = why {
+                        self.skip(why, true);
+                    }
+                    return changed;
+                }
+                Err(error) => {
+                    self.sites.truncate(first);
+                    why = Some(error.to_string());
+                    if !error.is_size() {
+                        break;
+                    }
+                }
+            }
+        }
+        if let Some(why) = why {
+            self.skip(why, false);
+        }
+        false
+    }
+
+    fn skip(&mut self, why: String, data_only: bool) {
+        self.skipped.push(Skipped {
+            method: format!("{}{}", self.method, self.desc),
+            why,
+            data_only,
+        });
+    }
+
+    fn note_missing_models(&mut self) {
+        for model in &self.models {
+            let found = self.applied.iter().any(|m| std::ptr::eq(*m, *model));
+            if !found {
+                self.missing
+                    .push(format!("{}.{}", model.class, model.method));
+            }
+        }
+    }
+
+    /// Notes a site and answers its id.
+    pub(crate) fn site(&mut self, site: Site) -> i32 {
+        let id = self.first_site.wrapping_add(self.sites.len() as u32);
+        self.sites.push(site);
+        id as i32
+    }
+
+    /// A bare site in the method at hand.
+    pub(crate) fn new_site(&self, kind: SiteKind, pc: u32, line: Option<u16>) -> Site {
+        Site {
+            method: Arc::clone(&self.method),
+            desc: Arc::clone(&self.desc),
+            bci: pc as u16,
+            line,
+            kind,
+            target: None,
+            volatile: None,
+            checked: self.level == Level::Full,
+            array_from: None,
+        }
+    }
+
+    /// The pool index of a probe.
+    pub(crate) fn probe(&mut self, probe: Probe) -> Result<u16, PoolFull> {
+        if let Some(&(_, cp)) = self.calls.iter().find(|(name, _)| *name == probe.name) {
+            return Ok(cp);
+        }
+        let cp = self
+            .class
+            .pool
+            .add_methodref(BRIDGE, probe.name, probe.desc)?;
+        self.calls.push((probe.name, cp));
+        Ok(cp)
+    }
+
+    /// The member that an instruction names.
+    pub(crate) fn target(&mut self, cp: u16) -> Option<Arc<MemberRef>> {
+        let pool = &self.class.pool;
+        let known = self.targets.entry(cp).or_insert_with(|| {
+            pool.member_ref(cp).map(|m| {
+                Arc::new(MemberRef {
+                    class: m.class.into_owned(),
+                    name: m.name.into_owned(),
+                    desc: m.desc.into_owned(),
+                })
+            })
+        });
+        known.clone()
+    }
+
+    /// The field that an instruction names.
+    pub(crate) fn field_use(&mut self, cp: u16) -> Option<FieldUse> {
+        if let Some(known) = self.field_uses.get(&cp) {
+            return known.clone();
+        }
+        let used = self.target(cp).map(|target| FieldUse {
+            own: (target.class == self.name)
+                .then(|| {
+                    let mut fields = self.fields.iter();
+                    fields.find(|f| f.name == target.name && f.desc == target.desc)
+                })
+                .flatten()
+                .map(|f| f.access),
+            harmless: models::races_harmlessly(&target.class, &target.name, &target.desc),
+            target,
+        });
+        self.field_uses.insert(cp, used.clone());
+        used
+    }
+}

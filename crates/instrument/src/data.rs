@@ -1,0 +1,176 @@
+//! Data accesses, allocations and monitors.
+//!
+//! Where a probe stands is decided by what must be true when it runs. A read is
+//! reported after it happened, so that its null check comes first and a volatile
+//! read has seen what it acquires. A write is reported before it happens, so
+//! that whoever sees the value also sees the report. A monitor is reported while
+//! it is held: after entering, before leaving.
+
+use classfile::{Insn, acc, op, slots};
+
+use crate::class::FieldUse;
+use crate::method::{WeaveError, Weaver};
+use crate::policy::Level;
+use crate::probes;
+use crate::site::{Site, SiteKind};
+
+impl Weaver<'_, '_, '_> {
+    /// The probes of an instruction that is no call.
+    pub(crate) fn data(&mut self, insn: &Insn) -> Result<(), WeaveError> {
+        match insn.op {
+            op::GETFIELD..=op::PUTFIELD | op::GETSTATIC..=op::PUTSTATIC => self.field(insn),
+            op::MONITORENTER => self.enter(insn),
+            op::MONITOREXIT => self.exit(insn),
+            _ if self.level < Level::Full => Ok(()),
+            op::IALOAD..=op::SALOAD => self.load(insn),
+            op::IASTORE..=op::SASTORE => self.store(insn),
+            op::NEWARRAY | op::ANEWARRAY | op::MULTIANEWARRAY => self.new_array(insn),
+            _ => Ok(()),
+        }
+    }
+
+    fn field(&mut self, insn: &Insn) -> Result<(), WeaveError> {
+        let Some(used) = insn.cp().and_then(|cp| self.cx.field_use(cp)) else {
+            return Ok(());
+        };
+        if !self.watches(&used) || self.facts.is_uninitialised(insn.pc) {
+            return Ok(());
+        }
+        let kind = match insn.op {
+            op::GETFIELD => SiteKind::FieldRead,
+            op::PUTFIELD => SiteKind::FieldWrite,
+            op::GETSTATIC => SiteKind::StaticRead,
+            _ => SiteKind::StaticWrite,
+        };
+        let site = Site {
+            volatile: used.own.map(|access| access & acc::VOLATILE != 0),
+            target: Some(used.target.clone()),
+            ..self.bare_site(kind, insn.pc)
+        };
+        let site = self.cx.site(site);
+        let wide = slots(&used.target.desc) == 2;
+        match kind {
+            SiteKind::FieldRead => {
+                let snippet = self.snippet(probes::READ, |a| {
+                    a.dup().copy(insn);
+                    if wide {
+                        a.dup2_x1().pop2();
+                    } else {
+                        a.swap();
+                    }
+                    a.push_int(site);
+                })?;
+                self.editor.replace(insn.pc, snippet);
+            }
+            SiteKind::FieldWrite => {
+                let snippet = self.snippet(probes::WRITE, |a| {
+                    if wide {
+                        a.dup2_x1().pop2().dup_x2();
+                    } else {
+                        a.dup2().pop();
+                    }
+                    a.push_int(site);
+                })?;
+                self.editor.insert_before(insn.pc, snippet);
+            }
+            SiteKind::StaticRead => {
+                let snippet = self.snippet(probes::READ_STATIC, |a| {
+                    a.push_int(site);
+                })?;
+                self.editor.insert_after(insn.pc, snippet);
+            }
+            _ => {
+                // The bridge resolves the site, which must not be what
+                // initialises the class: reading the field does that as the
+                // write itself would have.
+                let cp = insn.cp().filter(|_| used.target.class != self.cx.name);
+                let snippet = self.snippet(probes::WRITE_STATIC, |a| {
+                    if let Some(cp) = cp {
+                        a.field_cp(op::GETSTATIC, cp);
+                        if wide {
+                            a.pop2();
+                        } else {
+                            a.pop();
+                        }
+                    }
+                    a.push_int(site);
+                })?;
+                self.editor.insert_before(insn.pc, snippet);
+            }
+        }
+        Ok(())
+    }
+
+    /// Own fields are known; of another class's, even whether one is volatile
+    /// is unknown here, so all of them are watched.
+    fn watches(&self, used: &FieldUse) -> bool {
+        !used.harmless
+            && match (self.level, used.own) {
+                (Level::None, _) => false,
+                (_, None) => true,
+                (Level::Sync, Some(access)) => access & acc::VOLATILE != 0,
+                (Level::Full, Some(access)) => access & acc::FINAL == 0,
+            }
+    }
+
+    fn load(&mut self, insn: &Insn) -> Result<(), WeaveError> {
+        let site = self.element(SiteKind::ElemRead, insn);
+        let snippet = self.snippet(probes::READ_ELEM, |a| {
+            a.dup2().push_int(site);
+        })?;
+        self.editor.insert_before(insn.pc, snippet);
+        Ok(())
+    }
+
+    fn store(&mut self, insn: &Insn) -> Result<(), WeaveError> {
+        let site = self.element(SiteKind::ElemWrite, insn);
+        let wide = matches!(insn.op, op::LASTORE | op::DASTORE);
+        let snippet = self.snippet(probes::WRITE_ELEM, |a| {
+            // Array and index lie below the value: turn it under them, then
+            // copy both back under it.
+            if wide {
+                a.dup2_x2().pop2().dup2_x2();
+            } else {
+                a.dup_x2().pop().dup2_x1();
+            }
+            a.push_int(site);
+        })?;
+        self.editor.insert_before(insn.pc, snippet);
+        Ok(())
+    }
+
+    fn element(&mut self, kind: SiteKind, insn: &Insn) -> i32 {
+        let site = Site {
+            array_from: self.facts.array_from(insn.pc),
+            ..self.bare_site(kind, insn.pc)
+        };
+        self.cx.site(site)
+    }
+
+    fn new_array(&mut self, insn: &Insn) -> Result<(), WeaveError> {
+        let site = self.site_at(SiteKind::NewArray, insn.pc);
+        let snippet = self.snippet(probes::NEW_ARRAY, |a| {
+            a.dup().push_int(site);
+        })?;
+        self.editor.insert_after(insn.pc, snippet);
+        Ok(())
+    }
+
+    fn enter(&mut self, insn: &Insn) -> Result<(), WeaveError> {
+        let site = self.site_at(SiteKind::Enter, insn.pc);
+        let snippet = self.snippet(probes::ENTER, |a| {
+            a.dup().monitorenter().push_int(site);
+        })?;
+        self.editor.replace(insn.pc, snippet);
+        Ok(())
+    }
+
+    fn exit(&mut self, insn: &Insn) -> Result<(), WeaveError> {
+        let site = self.site_at(SiteKind::Exit, insn.pc);
+        let snippet = self.snippet(probes::EXIT, |a| {
+            a.dup().push_int(site);
+        })?;
+        self.editor.insert_before(insn.pc, snippet);
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! What the data flow of a method tells the probes: which receivers are not
+//! objects yet, which constructor calls leave a fresh object on the stack, and
+//! where arrays come from.
+
+use classfile::flow::{Flow, Kind, Origin, State};
+use classfile::{Code, Insn, Operand, method as method_desc, op};
+
+use crate::class::ClassCx;
+use crate::locals::LocalNames;
+use crate::method::{WeaveError, dotted};
+use crate::policy::Level;
+
+/// All lists are sorted by pc.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    uninitialised: Vec<u32>,
+    fresh: Vec<u32>,
+    arrays: Vec<(u32, String)>,
+}
+
+/// An array access: where, the array's origin, a local that holds it.
+struct ArrayUse {
+    pc: u32,
+    origin: Origin,
+    local: Option<u16>,
+}
+
+impl Facts {
+    pub(crate) fn gather(
+        cx: &mut ClassCx<'_>,
+        code: &Code<'_>,
+        index: usize,
+        level: Level,
+    ) -> Result<Facts, WeaveError> {
+        let has = |pick: fn(u8) -> bool| code.insns.iter().any(|i| pick(i.op));
+        let early_writes = &*cx.method == "<init>" && has(|o| o == op::PUTFIELD);
+        let wanted =
+            level == Level::Full && has(|o| array_depth(o).is_some() || o == op::INVOKESPECIAL);
+        if !early_writes && !wanted {
+            return Ok(Facts::default());
+        }
+        let flow = match Flow::analyze(&cx.class, code) {
+            Ok(flow) => flow,
+            // Only in a constructor do probes depend on it.
+            Err(error) if early_writes => return Err(error.into()),
+            Err(_) => return Ok(Facts::default()),
+        };
+        let mut facts = Facts::default();
+        let mut uses = Vec::new();
+        flow.walk(|at, state| {
+            if let Some(insn) = code.insns.get(at) {
+                facts.see(cx, insn, state, &mut uses);
+            }
+        });
+        if level == Level::Full && !uses.is_empty() {
+            let namer = Namer {
+                names: match cx.class.methods.get(index) {
+                    Some(member) => LocalNames::read(&cx.class, member),
+                    None => LocalNames::default(),
+                },
+                code,
+                uses: &uses,
+            };
+            for used in &uses {
+                if let Some(name) = namer.name(cx, used, 0) {
+                    facts.arrays.push((used.pc, name));
+                }
+            }
+        }
+        Ok(facts)
+    }
+
+    fn see(&mut self, cx: &mut ClassCx<'_>, insn: &Insn, state: &State, uses: &mut Vec<ArrayUse>) {
+        if let Some(depth) = array_depth(insn.op) {
+            let Some(array) = state.peek(depth) else {
+                return;
+            };
+            let held = |v: &classfile::flow::Value| {
+                v.origin == array.origin && matches!(v.kind, Kind::Ref(_))
+            };
+            let local = match array.origin {
+                Origin::Unknown => None,
+                _ => state.locals.iter().position(held),
+            };
+            uses.push(ArrayUse {
+                pc: insn.pc,
+                origin: array.origin,
+                local: local.and_then(|l| u16::try_from(l).ok()),
+            });
+            return;
+        }
+        match insn.op {
+            op::PUTFIELD => {
+                let Some(target) = insn.cp().and_then(|cp| cx.target(cp)) else {
+                    return;
+                };
+                let receiver = state.peek(classfile::slots(&target.desc));
+                if receiver.is_some_and(|v| v.kind == Kind::UninitThis) {
+                    self.uninitialised.push(insn.pc);
+                }
+            }
+            op::INVOKESPECIAL => {
+                let Some(target) = insn.cp().and_then(|cp| cx.target(cp)) else {
+                    return;
+                };
+                if target.name != "<init>" {
+                    return;
+                }
+                let Ok(desc) = method_desc(&target.desc) else {
+                    return;
+                };
+                let receiver = state.peek(desc.param_slots).map(|v| v.kind);
+                let below = state
+                    .peek(desc.param_slots.saturating_add(1))
+                    .map(|v| v.kind);
+                if matches!(receiver, Some(Kind::Uninit(_))) && receiver == below {
+                    self.fresh.push(insn.pc);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The field write at `pc` has a receiver before its `super(..)`.
+    pub(crate) fn is_uninitialised(&self, pc: u32) -> bool {
+        self.uninitialised.binary_search(&pc).is_ok()
+    }
+
+    /// The constructor call at `pc` leaves the new object on top of the stack.
+    pub(crate) fn is_fresh(&self, pc: u32) -> bool {
+        self.fresh.binary_search(&pc).is_ok()
+    }
+
+    /// Where the array used at `pc` comes from.
+    pub(crate) fn array_from(&self, pc: u32) -> Option<String> {
+        let at = self.arrays.binary_search_by_key(&pc, |a| a.0).ok()?;
+        self.arrays.get(at).map(|a| a.1.clone())
+    }
+}
+
+/// How deep the array lies before an element access.
+fn array_depth(opcode: u8) -> Option<u16> {
+    match opcode {
+        op::IALOAD..=op::SALOAD => Some(1),
+        op::LASTORE | op::DASTORE => Some(3),
+        op::IASTORE..=op::SASTORE => Some(2),
+        _ => None,
+    }
+}
+
+/// Puts origins into words.
+struct Namer<'n, 'a> {
+    names: LocalNames,
+    code: &'n Code<'a>,
+    uses: &'n [ArrayUse],
+}
+
+impl Namer<'_, '_> {
+    fn name(&self, cx: &mut ClassCx<'_>, used: &ArrayUse, depth: u32) -> Option<String> {
+        let local = |cx: &ClassCx<'_>, kind: &str, local: u16| {
+            let name = self.names.name(&cx.class, local, used.pc)?;
+            Some(format!("{kind} {name}"))
+        };
+        match used.origin {
+            Origin::Unknown => None,
+            Origin::Param(slot) => local(cx, "parameter", slot),
+            Origin::Insn(pc) => {
+                let maker = self.code.at(pc)?;
+                match (maker.op, &maker.operand) {
+                    (op::GETFIELD | op::GETSTATIC, &Operand::Cp(cp)) => {
+                        let target = cx.target(cp)?;
+                        Some(format!("{}.{}", dotted(&target.class), target.name))
+                    }
+                    (op::AALOAD, _) if depth < 4 => {
+                        let at = self.uses.binary_search_by_key(&pc, |u| u.pc).ok()?;
+                        let outer = self.name(cx, self.uses.get(at)?, depth + 1)?;
+                        Some(format!("{outer}[]"))
+                    }
+                    (op::INVOKEVIRTUAL..=op::INVOKEINTERFACE, _) => {
+                        let target = maker.cp().and_then(|cp| cx.target(cp))?;
+                        if target.class.starts_with('[') {
+                            return local(cx, "local", used.local?);
+                        }
+                        Some(format!("{}.{}()", dotted(&target.class), target.name))
+                    }
+                    _ => local(cx, "local", used.local?),
+                }
+            }
+        }
+    }
+}

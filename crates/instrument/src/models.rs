@@ -1,0 +1,315 @@
+//! What the JDK's own code means, where its bytecode does not say so.
+//!
+//! Most synchronisers of `java.util.concurrent` need no model: their volatiles
+//! and compare-and-sets give exactly the edges they promise. A model is needed
+//! where
+//!
+//! * the meaning is more than the edges: a `ReentrantLock` is a lock and belongs
+//!   into locksets; readers of a read-write lock do not order one another
+//!   although they all update one counter ([`Hook::Lock`] and its kin silence
+//!   what goes on inside and say what it meant);
+//! * data is handed over by plain accesses between fences, which order nothing
+//!   that a detector could see: tasks of a fork/join pool ([`Hook::ReleaseParam`]
+//!   and [`Hook::AcquireThis`], keyed by the task), and the structures whose
+//!   fields [`VOLATILE`] lists;
+//! * the JVM does it: the end of a thread.
+//!
+//! Checked against JDK 17 with `javap -p -c`. Looked at and found in need of no
+//! model: Exchanger (item is published by a compare-and-set of the slot and
+//! answered through the volatile `match`), SynchronousQueue and
+//! LinkedTransferQueue (volatile `next`, `match`, `item`), ConcurrentHashMap
+//! (bins by Unsafe acquire and release, values volatile also in tree bins),
+//! FutureTask (`outcome` behind `state`), CopyOnWriteArrayList (volatile array).
+
+/// What a modelled method means. `key` is the object read from a field of the
+/// receiver that stands for the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hook {
+    /// Acquires exclusively; returns when it has.
+    Lock {
+        key: &'static str,
+    },
+    /// Tries to; the boolean result tells.
+    TryLock {
+        key: &'static str,
+    },
+    /// Releases what Lock and TryLock acquired.
+    Unlock {
+        key: &'static str,
+    },
+    /// The same three for shared mode.
+    SharedLock {
+        key: &'static str,
+    },
+    SharedTryLock {
+        key: &'static str,
+    },
+    SharedUnlock {
+        key: &'static str,
+    },
+    /// Returns the stamp of a write lock, or 0.
+    StampWrite,
+    /// Returns the stamp of a read lock, or 0.
+    StampRead,
+    /// Returns the stamp of the mode converted to, or 0.
+    StampConvert(Stamp),
+    /// Releases a stamped lock.
+    StampRelease(Stamp),
+    /// Waits on a condition of the synchroniser.
+    Await {
+        key: &'static str,
+    },
+    /// Signals one.
+    Signal {
+        key: &'static str,
+    },
+    /// The current thread, `this`, is about to end.
+    ThreadExit,
+    /// Returns the state of the thread `this`.
+    ThreadState,
+    /// What came before the call is visible to whoever acquires the first
+    /// parameter of this type.
+    ReleaseParam(&'static str),
+    /// The other end: what was done before the release of `this` is visible
+    /// in the body.
+    AcquireThis,
+    /// The same for the object returned, if not null.
+    AcquireResult,
+}
+
+/// Modes of a stamped lock, as the bridge numbers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stamp {
+    Write = 0,
+    Read = 1,
+    /// Released: neither, when converted to; either, when released.
+    None = 2,
+}
+
+/// One row: the methods of this name (and descriptor, if given) are modelled.
+#[derive(Clone, Copy, Debug)]
+pub struct Model {
+    pub class: &'static str,
+    pub method: &'static str,
+    pub desc: Option<&'static str>,
+    pub hook: Hook,
+}
+
+const fn any(class: &'static str, method: &'static str, hook: Hook) -> Model {
+    Model {
+        class,
+        method,
+        desc: None,
+        hook,
+    }
+}
+
+const fn one(class: &'static str, method: &'static str, desc: &'static str, hook: Hook) -> Model {
+    Model {
+        class,
+        method,
+        desc: Some(desc),
+        hook,
+    }
+}
+
+const LOCK: &str = "java/util/concurrent/locks/ReentrantLock";
+const READ_LOCK: &str = "java/util/concurrent/locks/ReentrantReadWriteLock$ReadLock";
+const WRITE_LOCK: &str = "java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock";
+const STAMPED: &str = "java/util/concurrent/locks/StampedLock";
+const CONDITION: &str = "java/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject";
+const LONG_CONDITION: &str =
+    "java/util/concurrent/locks/AbstractQueuedLongSynchronizer$ConditionObject";
+const THREAD: &str = "java/lang/Thread";
+const FJ_TASK: &str = "java/util/concurrent/ForkJoinTask";
+const FJ_QUEUE: &str = "java/util/concurrent/ForkJoinPool$WorkQueue";
+const FJ_POOL: &str = "java/util/concurrent/ForkJoinPool";
+
+const KEY: &str = "sync";
+const OUTER: &str = "this$0";
+const TASK: Hook = Hook::ReleaseParam("Ljava/util/concurrent/ForkJoinTask;");
+
+/// Every model, classes together.
+pub const MODELS: &[Model] = &[
+    any(LOCK, "lock", Hook::Lock { key: KEY }),
+    any(LOCK, "lockInterruptibly", Hook::Lock { key: KEY }),
+    any(LOCK, "tryLock", Hook::TryLock { key: KEY }),
+    any(LOCK, "unlock", Hook::Unlock { key: KEY }),
+    any(WRITE_LOCK, "lock", Hook::Lock { key: KEY }),
+    any(WRITE_LOCK, "lockInterruptibly", Hook::Lock { key: KEY }),
+    any(WRITE_LOCK, "tryLock", Hook::TryLock { key: KEY }),
+    any(WRITE_LOCK, "unlock", Hook::Unlock { key: KEY }),
+    any(READ_LOCK, "lock", Hook::SharedLock { key: KEY }),
+    any(
+        READ_LOCK,
+        "lockInterruptibly",
+        Hook::SharedLock { key: KEY },
+    ),
+    any(READ_LOCK, "tryLock", Hook::SharedTryLock { key: KEY }),
+    any(READ_LOCK, "unlock", Hook::SharedUnlock { key: KEY }),
+    // `unlock(long)` is not here: it calls unlockWrite or unlockRead.
+    any(STAMPED, "writeLock", Hook::StampWrite),
+    any(STAMPED, "writeLockInterruptibly", Hook::StampWrite),
+    any(STAMPED, "tryWriteLock", Hook::StampWrite),
+    any(STAMPED, "readLock", Hook::StampRead),
+    any(STAMPED, "readLockInterruptibly", Hook::StampRead),
+    any(STAMPED, "tryReadLock", Hook::StampRead),
+    any(STAMPED, "unlockWrite", Hook::StampRelease(Stamp::Write)),
+    any(STAMPED, "unlockRead", Hook::StampRelease(Stamp::Read)),
+    any(STAMPED, "tryUnlockWrite", Hook::StampRelease(Stamp::Write)),
+    any(STAMPED, "tryUnlockRead", Hook::StampRelease(Stamp::Read)),
+    any(
+        STAMPED,
+        "unstampedUnlockWrite",
+        Hook::StampRelease(Stamp::Write),
+    ),
+    any(
+        STAMPED,
+        "unstampedUnlockRead",
+        Hook::StampRelease(Stamp::Read),
+    ),
+    any(
+        STAMPED,
+        "tryConvertToWriteLock",
+        Hook::StampConvert(Stamp::Write),
+    ),
+    any(
+        STAMPED,
+        "tryConvertToReadLock",
+        Hook::StampConvert(Stamp::Read),
+    ),
+    any(
+        STAMPED,
+        "tryConvertToOptimisticRead",
+        Hook::StampConvert(Stamp::None),
+    ),
+    any(CONDITION, "await", Hook::Await { key: OUTER }),
+    any(CONDITION, "awaitNanos", Hook::Await { key: OUTER }),
+    any(CONDITION, "awaitUntil", Hook::Await { key: OUTER }),
+    any(
+        CONDITION,
+        "awaitUninterruptibly",
+        Hook::Await { key: OUTER },
+    ),
+    any(CONDITION, "signal", Hook::Signal { key: OUTER }),
+    any(CONDITION, "signalAll", Hook::Signal { key: OUTER }),
+    any(LONG_CONDITION, "await", Hook::Await { key: OUTER }),
+    any(LONG_CONDITION, "awaitNanos", Hook::Await { key: OUTER }),
+    any(LONG_CONDITION, "awaitUntil", Hook::Await { key: OUTER }),
+    any(
+        LONG_CONDITION,
+        "awaitUninterruptibly",
+        Hook::Await { key: OUTER },
+    ),
+    any(LONG_CONDITION, "signal", Hook::Signal { key: OUTER }),
+    any(LONG_CONDITION, "signalAll", Hook::Signal { key: OUTER }),
+    one(THREAD, "exit", "()V", Hook::ThreadExit),
+    one(
+        THREAD,
+        "getState",
+        "()Ljava/lang/Thread$State;",
+        Hook::ThreadState,
+    ),
+    // Every way into a pool's queues ends in one of these two (fork, execute,
+    // submit, invoke, invokeAll); JDK 21 and later have only `push`.
+    any(FJ_QUEUE, "push", TASK),
+    any(FJ_QUEUE, "lockedPush", TASK),
+    any(FJ_TASK, "doExec", Hook::AcquireThis),
+    // A task may also be taken without running it.
+    any(FJ_TASK, "peekNextLocalTask", Hook::AcquireResult),
+    any(FJ_TASK, "pollNextLocalTask", Hook::AcquireResult),
+    any(FJ_TASK, "pollTask", Hook::AcquireResult),
+    any(FJ_TASK, "pollSubmission", Hook::AcquireResult),
+    any(FJ_POOL, "pollSubmission", Hook::AcquireResult),
+];
+
+/// Plain fields that stand for volatiles: written before a release fence or by
+/// compare-and-set, read before or after an acquire fence. They are made
+/// volatile in the class file, so that they order threads like any other.
+pub const VOLATILE: &[(&str, &str)] = &[
+    ("java/util/concurrent/ConcurrentSkipListMap", "head"),
+    ("java/util/concurrent/ConcurrentSkipListMap$Node", "val"),
+    ("java/util/concurrent/ConcurrentSkipListMap$Node", "next"),
+    ("java/util/concurrent/ConcurrentSkipListMap$Index", "right"),
+    // The grown buffer is published by a fence and this field.
+    (
+        "java/util/concurrent/SubmissionPublisher$BufferedSubscription",
+        "array",
+    ),
+];
+
+/// Is this plain field to be made volatile?
+pub fn becomes_volatile(class: &str, field: &str) -> bool {
+    VOLATILE.contains(&(class, field))
+}
+
+/// Fields of `java.util` that race on purpose and harmlessly: caches of views
+/// that hold nothing but a final reference to their map, documented as such in
+/// `AbstractMap`, and the generator behind `Collections.shuffle`. The class is
+/// the one that the access names, often a subclass of the declaring one.
+pub fn races_harmlessly(class: &str, field: &str, desc: &str) -> bool {
+    let Some(simple) = class.strip_prefix("java/util/") else {
+        return false;
+    };
+    if simple.contains('/') {
+        return false;
+    }
+    match field {
+        "keySet" | "entrySet" => desc.ends_with("Set;"),
+        "values" => desc == "Ljava/util/Collection;",
+        "navigableKeySet" => simple == "TreeMap",
+        "descendingMap" | "descendingMapView" => simple.starts_with("TreeMap"),
+        "entrySetView" | "navigableKeySetView" => simple.starts_with("TreeMap$"),
+        "r" => simple == "Collections" && desc == "Ljava/util/Random;",
+        _ => false,
+    }
+}
+
+/// The models of one class.
+pub fn of_class(class: &str) -> impl Iterator<Item = &'static Model> + '_ {
+    let jdk = class.starts_with("java/");
+    MODELS.iter().filter(move |m| jdk && m.class == class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_unique() {
+        for (i, a) in MODELS.iter().enumerate() {
+            for b in &MODELS[..i] {
+                assert!(
+                    (a.class, a.method, a.desc) != (b.class, b.method, b.desc),
+                    "{}.{} twice",
+                    a.class,
+                    a.method
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn harmless_fields_are_named_through_subclasses_too() {
+        assert!(races_harmlessly(
+            "java/util/AbstractMap",
+            "keySet",
+            "Ljava/util/Set;"
+        ));
+        assert!(races_harmlessly(
+            "java/util/HashMap",
+            "values",
+            "Ljava/util/Collection;"
+        ));
+        assert!(!races_harmlessly(
+            "java/util/HashMap",
+            "table",
+            "[Ljava/util/HashMap$Node;"
+        ));
+        assert!(!races_harmlessly(
+            "com/shop/Map",
+            "keySet",
+            "Ljava/util/Set;"
+        ));
+    }
+}

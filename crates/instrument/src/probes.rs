@@ -1,0 +1,147 @@
+//! The probes: static methods of the bridge class, and nothing else that
+//! rewritten code calls. [`PROBES`] is the whole contract with the bridge.
+
+/// The bridge class.
+pub const BRIDGE: &str = "java/lang/Photofinish";
+
+/// One static void method of the bridge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    pub name: &'static str,
+    pub desc: &'static str,
+}
+
+impl Probe {
+    /// Stack slots of its arguments.
+    pub(crate) const fn slots(self) -> u16 {
+        let desc = self.desc.as_bytes();
+        let (mut at, mut slots) = (1, 0);
+        while desc[at] != b')' {
+            slots += if desc[at] == b'J' { 2 } else { 1 };
+            if desc[at] == b'L' {
+                while desc[at] != b';' {
+                    at += 1;
+                }
+            }
+            at += 1;
+        }
+        slots
+    }
+}
+
+macro_rules! probes {
+    ($($(#[$doc:meta])* $id:ident = $name:literal $desc:literal;)*) => {
+        $($(#[$doc])* pub const $id: Probe = Probe { name: $name, desc: $desc };)*
+        /// Every probe there is.
+        pub const PROBES: &[Probe] = &[$($id),*];
+    };
+}
+
+probes! {
+    /// After a getfield: (receiver, site).
+    READ = "read" "(Ljava/lang/Object;I)V";
+    /// Before a putfield: (receiver or null, site).
+    WRITE = "write" "(Ljava/lang/Object;I)V";
+    /// After a getstatic.
+    READ_STATIC = "readStatic" "(I)V";
+    /// Before a putstatic; the class is initialised, or being so by this thread.
+    WRITE_STATIC = "writeStatic" "(I)V";
+    /// Before an array load: (array or null, index perhaps out of bounds, site).
+    READ_ELEM = "readElem" "(Ljava/lang/Object;II)V";
+    /// Before an array store: likewise.
+    WRITE_ELEM = "writeElem" "(Ljava/lang/Object;II)V";
+    /// Before System.arraycopy, its arguments unchecked.
+    ARRAYCOPY = "arraycopy" "(Ljava/lang/Object;ILjava/lang/Object;III)V";
+    /// Before clone() of an array (or null).
+    CLONE_ARRAY = "cloneArray" "(Ljava/lang/Object;I)V";
+    /// After Object.clone: the copy carries the original's shadow fields.
+    CLONED = "cloned" "(Ljava/lang/Object;)V";
+    /// After the allocation of an array.
+    NEW_ARRAY = "newArray" "(Ljava/lang/Object;I)V";
+    /// After the constructor of a new object.
+    NEW_OBJECT = "newObject" "(Ljava/lang/Object;I)V";
+    /// After a monitorenter, or at the start of a synchronized method.
+    ENTER = "enter" "(Ljava/lang/Object;I)V";
+    /// Before a monitorexit (receiver perhaps null).
+    EXIT = "exit" "(Ljava/lang/Object;I)V";
+    /// At the start of a static synchronized method.
+    ENTER_STATIC = "enterStatic" "(I)V";
+    /// Before a synchronized method ends, either way.
+    EXIT_TOP = "exitTop" "(I)V";
+    /// At the start of a class initialiser.
+    INIT_BEGIN = "initBegin" "(I)V";
+    /// Before a class initialiser ends, either way.
+    INIT_END = "initEnd" "(I)V";
+    /// What this thread did happens before a later syncAcquire of the object.
+    SYNC_RELEASE = "syncRelease" "(Ljava/lang/Object;I)V";
+    /// The other end.
+    SYNC_ACQUIRE = "syncAcquire" "(Ljava/lang/Object;I)V";
+    /// Before an Unsafe write or update: (base, offset, code, site).
+    RAW_BEFORE = "rawBefore" "(Ljava/lang/Object;JII)V";
+    /// After an Unsafe read or update.
+    RAW_AFTER = "rawAfter" "(Ljava/lang/Object;JII)V";
+    /// After an Unsafe compare-and-set: (succeeded, base, offset, code, site).
+    RAW_AFTER_CAS = "rawAfterCas" "(ZLjava/lang/Object;JII)V";
+    /// Before a VarHandle write or update: (handle, base or null, index or -1, code, site).
+    VH_BEFORE = "vhBefore" "(Ljava/lang/invoke/VarHandle;Ljava/lang/Object;III)V";
+    /// After a VarHandle read or update.
+    VH_AFTER = "vhAfter" "(Ljava/lang/invoke/VarHandle;Ljava/lang/Object;III)V";
+    /// After a VarHandle compare-and-set.
+    VH_AFTER_CAS = "vhAfterCas" "(ZLjava/lang/invoke/VarHandle;Ljava/lang/Object;III)V";
+    /// A fence; the site's kind says which way.
+    FENCE = "fence" "(I)V";
+    /// Start of a modelled method: what happens inside is not the program's.
+    MODEL_BEGIN = "modelBegin" "()V";
+    /// Its end, either way.
+    MODEL_END = "modelEnd" "()V";
+    /// A lock was acquired: (key object, site).
+    LOCK_ACQUIRED = "lockAcquired" "(Ljava/lang/Object;I)V";
+    /// A tryLock returned: (got it, key object, site).
+    LOCK_TRIED = "lockTried" "(ZLjava/lang/Object;I)V";
+    /// A lock is about to be released.
+    LOCK_RELEASING = "lockReleasing" "(Ljava/lang/Object;I)V";
+    /// The same for a lock held in shared mode.
+    LOCK_SHARED_ACQUIRED = "lockSharedAcquired" "(Ljava/lang/Object;I)V";
+    LOCK_SHARED_TRIED = "lockSharedTried" "(ZLjava/lang/Object;I)V";
+    LOCK_SHARED_RELEASING = "lockSharedReleasing" "(Ljava/lang/Object;I)V";
+    /// A StampedLock method that write-locks returned: (stamp or 0, lock, site).
+    STAMP_WRITE = "stampWrite" "(JLjava/lang/Object;I)V";
+    /// One that read-locks returned.
+    STAMP_READ = "stampRead" "(JLjava/lang/Object;I)V";
+    /// A conversion returned: (stamp or 0, lock, mode held if not 0: 0 write, 1 read, 2 none, site).
+    STAMP_CONVERTED = "stampConverted" "(JLjava/lang/Object;II)V";
+    /// A StampedLock is about to be unlocked: (lock, mode 0 write, 1 read, 2 either, site).
+    STAMP_RELEASE = "stampRelease" "(Ljava/lang/Object;II)V";
+    /// A Condition wait starts: (the synchroniser, site).
+    AWAIT_BEGIN = "awaitBegin" "(Ljava/lang/Object;I)V";
+    /// It ended, either way; the synchroniser is held again.
+    AWAIT_END = "awaitEnd" "(I)V";
+    /// A Condition is about to be signalled: (the synchroniser, site).
+    SIGNAL = "signal" "(Ljava/lang/Object;I)V";
+    /// A thread (the argument, and the current one) runs Thread.exit.
+    THREAD_EXIT = "threadExit" "(Ljava/lang/Object;)V";
+    /// Thread.getState is about to return: (state, thread).
+    THREAD_STATE = "threadState" "(Ljava/lang/Object;Ljava/lang/Object;)V";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<_> = PROBES.iter().map(|p| p.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), PROBES.len());
+    }
+
+    #[test]
+    fn slots_agree_with_the_descriptor() {
+        for probe in PROBES {
+            let method = classfile::method(probe.desc).unwrap();
+            assert_eq!(probe.slots(), method.param_slots, "{}", probe.name);
+            assert_eq!(method.ret, "V");
+        }
+    }
+}

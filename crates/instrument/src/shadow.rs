@@ -1,0 +1,178 @@
+//! Fields added to classes, and their names.
+//!
+//! Every name starts with `$pf`, so that the agent can hide them from
+//! reflection, and is a Java identifier: class files before version 49 may hold
+//! no other.
+
+use classfile::{ClassFile, PoolFull, acc};
+
+use crate::policy::never_touched;
+use crate::{FieldInfo, Level, Mode, Policy, Shadow, models};
+
+/// The allocation site of an object of a Full class (`I`).
+pub const ALLOC_FIELD: &str = "$pf$a";
+/// The identity of an object, in [`Mode::Events`] (`J`).
+pub const ID_FIELD: &str = "$pf$id";
+/// In `java.lang.Thread`: the tool's own view of the thread.
+pub const THREAD_FIELD: &str = "$pf";
+pub const THREAD_DESC: &str = "Ljava/lang/PhotofinishThread;";
+/// What every added field's name starts with.
+pub const PREFIX: &str = "$pf";
+
+const ADDED: u16 = acc::PUBLIC | acc::TRANSIENT | acc::SYNTHETIC;
+const THREAD: &str = "java/lang/Thread";
+
+/// Which of a field's shadows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ShadowKind {
+    /// Epoch of the last write (`J`).
+    Write,
+    /// Epoch of the last read (`J`).
+    Read,
+    /// What stands for a volatile (`Ljava/lang/Object;`).
+    Volatile,
+}
+
+/// The name of a field's shadow. The descriptor is part of it, because
+/// obfuscated classes give several fields one name.
+pub fn shadow_name(kind: ShadowKind, field: &str, desc: &str) -> String {
+    let mut name = String::with_capacity(8 + field.len() + desc.len());
+    name.push_str(match kind {
+        ShadowKind::Write => "$pf$w$",
+        ShadowKind::Read => "$pf$r$",
+        ShadowKind::Volatile => "$pf$v$",
+    });
+    name.push_str(field);
+    name.push('$');
+    for c in desc.chars() {
+        match c {
+            '/' => name.push('_'),
+            '_' => name.push_str("_1"),
+            ';' => name.push_str("_2"),
+            '[' => name.push_str("_3"),
+            c => name.push(c),
+        }
+    }
+    name
+}
+
+/// Was this class file rewritten before?
+pub(crate) fn is_rewritten(class: &ClassFile<'_>) -> bool {
+    let mut fields = class.fields.iter();
+    fields.any(|f| f.access & ADDED == ADDED && class.member_name(f).starts_with(PREFIX))
+}
+
+/// Makes the fields of [`models::VOLATILE`] volatile.
+pub(crate) fn make_volatile(class: &mut ClassFile<'_>, name: &str) -> bool {
+    let mut changed = false;
+    for i in 0..class.fields.len() {
+        let f = &class.fields[i];
+        if !f.is(acc::FINAL | acc::VOLATILE)
+            && models::becomes_volatile(name, &class.member_name(f))
+        {
+            class.fields[i].access |= acc::VOLATILE;
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// The declared fields, with the shadows that they are to have.
+pub(crate) fn declared(
+    class: &ClassFile<'_>,
+    name: &str,
+    level: Level,
+    mode: Mode,
+) -> Vec<FieldInfo> {
+    let holds_shadows = mode == Mode::FastTrack && level > Level::None && !class.is_interface();
+    let infos = class.fields.iter().map(|f| {
+        let (field, desc) = (class.member_name(f), class.member_desc(f));
+        let shadow = if !holds_shadows || f.is(acc::STATIC | acc::FINAL) {
+            Shadow::None
+        } else if f.is(acc::VOLATILE) {
+            Shadow::Volatile
+        } else if level == Level::Full && !models::races_harmlessly(name, &field, &desc) {
+            Shadow::Data
+        } else {
+            Shadow::None
+        };
+        FieldInfo {
+            name: field.into_owned(),
+            desc: desc.into_owned(),
+            access: f.access,
+            shadow,
+        }
+    });
+    infos.collect()
+}
+
+/// Adds the fields that this class gets. Answers whether there are any.
+pub(crate) fn add_fields(
+    class: &mut ClassFile<'_>,
+    name: &str,
+    level: Level,
+    mode: Mode,
+    policy: &Policy,
+    fields: &[FieldInfo],
+) -> Result<bool, PoolFull> {
+    let before = class.fields.len();
+    if class.is_interface() || never_touched(name) {
+        return Ok(false);
+    }
+    for f in fields {
+        match f.shadow {
+            Shadow::None => {}
+            Shadow::Data => {
+                class.add_field(
+                    ADDED,
+                    &shadow_name(ShadowKind::Write, &f.name, &f.desc),
+                    "J",
+                )?;
+                class.add_field(ADDED, &shadow_name(ShadowKind::Read, &f.name, &f.desc), "J")?;
+            }
+            Shadow::Volatile => {
+                let shadow = shadow_name(ShadowKind::Volatile, &f.name, &f.desc);
+                class.add_field(ADDED, &shadow, "Ljava/lang/Object;")?;
+            }
+        }
+    }
+    let above = match class.super_name() {
+        Some(above) => policy.level(&above),
+        None => Level::None,
+    };
+    if level == Level::Full && above != Level::Full {
+        class.add_field(ADDED, ALLOC_FIELD, "I")?;
+    }
+    if mode == Mode::Events && level > Level::None && above == Level::None {
+        class.add_field(ADDED, ID_FIELD, "J")?;
+    }
+    if name == THREAD {
+        class.add_field(ADDED, THREAD_FIELD, THREAD_DESC)?;
+    }
+    Ok(class.fields.len() > before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_identifiers_and_distinct() {
+        let descs = ["I", "[I", "LI;", "La/b;", "La_b;", "[[La/b;"];
+        let mut names: Vec<_> = descs
+            .iter()
+            .map(|d| shadow_name(ShadowKind::Write, "a", d))
+            .collect();
+        for n in &names {
+            assert!(
+                n.chars()
+                    .all(|c| c.is_ascii_alphanumeric() || c == '$' || c == '_'),
+                "{n}"
+            );
+        }
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), descs.len());
+        assert_eq!(shadow_name(ShadowKind::Read, "x", "J"), "$pf$r$x$J");
+    }
+}

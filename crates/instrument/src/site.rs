@@ -1,0 +1,100 @@
+//! Sites: where in the program a probe stands, and what it stands for.
+
+use std::sync::Arc;
+
+/// What a probe at a site reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SiteKind {
+    FieldRead,
+    FieldWrite,
+    StaticRead,
+    StaticWrite,
+    ElemRead,
+    ElemWrite,
+    ArrayCopy,
+    ArrayClone,
+    /// A call of an Unsafe method on (object, offset).
+    Unsafe,
+    /// A signature-polymorphic call of a VarHandle.
+    VarHandle,
+    /// A fence behind which reads stay. A full fence has a site of each kind.
+    FenceAcquire,
+    /// A fence before which writes stay.
+    FenceRelease,
+    /// monitorenter.
+    Enter,
+    /// monitorexit, or the normal end of a synchronized method.
+    Exit,
+    /// The start of a synchronized method, and its end by an exception.
+    SyncMethod,
+    /// A class initialiser.
+    Init,
+    NewObject,
+    NewArray,
+    /// A constructor of a class with a finaliser, or that finaliser.
+    Finalizer,
+    /// A hook of `models.rs`.
+    Model,
+}
+
+/// A field or method as the class file names it: `class` may be a subclass of
+/// the class that declares it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MemberRef {
+    /// Internal name, or descriptor of an array.
+    pub class: String,
+    pub name: String,
+    pub desc: String,
+}
+
+/// One site. Its id is [`Request::first_site`](crate::Request) plus its position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// Name and descriptor of the method it is in.
+    pub method: Arc<str>,
+    pub desc: Arc<str>,
+    /// Offset in the original bytecode.
+    pub bci: u16,
+    pub line: Option<u16>,
+    pub kind: SiteKind,
+    /// The field accessed, or the method called.
+    pub target: Option<Arc<MemberRef>>,
+    /// For a field declared in this class: is it volatile? Of other classes'
+    /// fields that is unknown when a class is loaded.
+    pub volatile: Option<bool>,
+    /// Data accesses here are to be checked, not only ordered.
+    pub checked: bool,
+    /// For array sites: where the array came from, in words.
+    pub array_from: Option<String>,
+}
+
+/// A declared field, and the fields added beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldInfo {
+    pub name: String,
+    pub desc: String,
+    /// As rewritten: some plain fields become volatile, see `models.rs`.
+    pub access: u16,
+    pub shadow: Shadow,
+}
+
+/// Which fields were added for a field. Names by [`shadow_name`](crate::shadow_name).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shadow {
+    /// None.
+    None,
+    /// A write and a read epoch.
+    Data,
+    /// An object that stands for the volatile.
+    Volatile,
+}
+
+/// A method that was left as it was, or given fewer probes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Name and descriptor.
+    pub method: String,
+    pub why: String,
+    /// Its ordering probes are there, only the data accesses are not seen.
+    pub data_only: bool,
+}
