@@ -1,0 +1,113 @@
+//! The command line as scripts see it: exit codes, where output goes, what is
+//! said when something is wrong.
+
+use crate::support::{compile, detect, photofinish, scratch};
+use std::process::Output;
+
+fn run(args: &[&str]) -> Output {
+    photofinish().args(args).output().unwrap()
+}
+
+#[track_caller]
+fn says(done: &Output, code: i32, text: &str) {
+    let stderr = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(code), "{stderr}");
+    assert!(stderr.contains(text), "{stderr}");
+}
+
+#[test]
+fn bad_usage_is_64_and_says_what_to_do() {
+    says(&run(&["detect"]), 64, "after `--`");
+    says(
+        &run(&["detect", "--", "java", "Main"]),
+        64,
+        "leave out the `java`",
+    );
+    says(&run(&["detect", "--runs", "0", "--", "Main"]), 64, "--runs");
+    says(
+        &run(&["detect", "--time-limit", "soon", "--", "Main"]),
+        64,
+        "--time-limit",
+    );
+    says(&run(&["frobnicate"]), 64, "frobnicate");
+    says(&run(&[]), 64, "Usage");
+    says(
+        &run(&["detect", "--json", "/nowhere/x.json", "--", "Main"]),
+        64,
+        "/nowhere/x.json",
+    );
+    says(&run(&["report", "/nowhere/x.json"]), 64, "/nowhere/x.json");
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    for args in [
+        &["--help"][..],
+        &["--version"],
+        &["detect", "--help"],
+        &["help", "report"],
+    ] {
+        let done = run(args);
+        assert_eq!(done.status.code(), Some(0));
+        assert!(!done.stdout.is_empty());
+    }
+}
+
+#[test]
+fn no_usable_java_is_69() {
+    says(
+        &run(&["detect", "--java", "/nowhere/java", "--", "Main"]),
+        69,
+        "/nowhere/java",
+    );
+    let done = photofinish()
+        .args(["detect", "--", "Main"])
+        .env_remove("JAVA_HOME")
+        .env("PATH", "/nowhere")
+        .output();
+    says(&done.unwrap(), 69, "install a JDK");
+}
+
+#[test]
+fn java_refusing_its_arguments_is_4_and_java_says_why() {
+    let done = run(&["detect", "--", "-XX:NoSuchFlag", "Main"]);
+    says(&done, 4, "NoSuchFlag");
+    says(&done, 4, "nothing was exercised");
+}
+
+#[test]
+fn a_missing_main_class_is_4_with_javas_own_message() {
+    let dir = scratch("no-main");
+    let done = run(&["detect", "--", "-cp", dir.to_str().unwrap(), "NoSuchMain"]);
+    says(&done, 4, "NoSuchMain");
+}
+
+#[test]
+fn json_on_standard_output_is_alone_there() {
+    let classes = compile("examples", "src", &[]);
+    let done = run(&[
+        "detect",
+        "--json",
+        "-",
+        "--",
+        "-cp",
+        classes.to_str().unwrap(),
+        "BankAccount",
+    ]);
+    assert_eq!(done.status.code(), Some(66));
+    let report: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(report["schema"], 1);
+    assert_eq!(report["program"]["exit"], 0);
+    assert!(String::from_utf8_lossy(&done.stderr).contains("Ada has 100.00"));
+}
+
+#[test]
+fn a_saved_result_renders_as_the_first_time() {
+    let classes = compile("examples", "src", &[]);
+    let found = detect(&[], &["-cp", classes.to_str().unwrap(), "StopFlag"]);
+    let file = scratch("saved").join("result.json");
+    std::fs::write(&file, found.report.to_string()).unwrap();
+    let done = run(&["report", file.to_str().unwrap()]);
+    assert_eq!(done.status.code(), Some(66));
+    assert_eq!(String::from_utf8_lossy(&done.stdout), found.stderr);
+}
