@@ -1,9 +1,8 @@
 //! The class files of the installed JDK, and running it.
 
-pub mod frames;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// The JDK that JAVA_HOME names, else the one that `java` on the PATH is part of.
 pub fn jdk() -> PathBuf {
@@ -37,7 +36,9 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         // Left behind at worst: nothing to be done about it here.
-        let _ = std::fs::remove_dir_all(&self.0);
+        if std::env::var_os("KEEP").is_none() {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
     }
 }
 
@@ -62,8 +63,14 @@ pub struct Entry {
     pub bytes: Vec<u8>,
 }
 
-/// All class files of the JDK, read from its runtime image.
-pub fn jdk_classes(scratch: &Scratch) -> Vec<Entry> {
+/// All class files of the JDK, read from its runtime image once.
+pub fn jdk_classes() -> &'static [Entry] {
+    static CLASSES: OnceLock<Vec<Entry>> = OnceLock::new();
+    CLASSES.get_or_init(extract)
+}
+
+fn extract() -> Vec<Entry> {
+    let scratch = Scratch::new("image");
     let dir = scratch.0.join("image");
     let image = jdk().join("lib").join("modules");
     run(

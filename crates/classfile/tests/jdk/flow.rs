@@ -1,11 +1,10 @@
 //! The flow analysis, held against the frames that javac wrote.
 
-mod support;
-
 use classfile::flow::{Flow, Kind, Value};
 use classfile::{ClassFile, Code, acc};
-use support::frames::{Type, expand};
-use support::{Scratch, jdk_classes};
+
+use crate::frames::{Type, expand};
+use crate::support::jdk_classes;
 
 /// The types a method starts with.
 fn initial(class: &ClassFile<'_>, code: &Code<'_>) -> Vec<Type> {
@@ -49,9 +48,8 @@ fn agrees(found: Value, said: Type) -> bool {
 
 #[test]
 fn states_agree_with_every_stack_map_frame_of_the_jdk() {
-    let scratch = Scratch::new("flow");
     let (mut compared, mut dead) = (0, 0);
-    for entry in jdk_classes(&scratch) {
+    for entry in jdk_classes() {
         let class = ClassFile::parse(&entry.bytes).unwrap();
         for m in 0..class.methods.len() {
             let Some(code) = Code::decode(&class, m).unwrap() else {

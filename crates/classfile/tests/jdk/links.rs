@@ -1,0 +1,111 @@
+//! Edited everywhere, every class still verifies and runs.
+
+use classfile::{ClassFile, Code, EditError, Editor, Snippet};
+
+use crate::support::{Scratch, jdk_classes, path, run};
+
+const MODULES: [&str; 6] = [
+    "java.base",
+    "jdk.compiler",
+    "java.xml",
+    "java.desktop",
+    "java.net.http",
+    "java.sql",
+];
+
+/// Inserts code wherever code can be inserted. The constants come in all
+/// sizes, so that `ldc` and `ldc_w` appear too.
+fn edit_everywhere(class: &mut ClassFile<'_>, method: usize) -> Result<bool, EditError> {
+    let Some(code) = Code::decode(class, method)? else {
+        return Ok(false);
+    };
+    if code.insns.len() == 1 && class.member_name(&class.methods[method]) == "finalize" {
+        // HotSpot takes an empty finalizer for none; Object's must stay empty.
+        return Ok(false);
+    }
+    let constructor = class.member_name(&class.methods[method]) == "<init>";
+    let mut ed = Editor::new(&code);
+    let local = ed.alloc_local(2);
+    for insn in &code.insns {
+        let number = (insn.pc as i32 & 0xf) * 5_000;
+        let pool = &mut class.pool;
+        ed.insert_before(insn.pc, Snippet::new(pool).push_int(number).pop().finish()?);
+        ed.insert_after(insn.pc, Snippet::new(pool).aconst_null().pop().finish()?);
+    }
+    let pool = &mut class.pool;
+    let entry = Snippet::new(pool)
+        .push_long(7)
+        .lstore(local)
+        .lload(local)
+        .pop2()
+        .finish()?;
+    ed.insert_at_entry(entry);
+    if !constructor {
+        ed.catch_all(Snippet::new(pool).dup().pop().athrow().finish()?);
+    }
+    ed.finish(class)?;
+    Ok(true)
+}
+
+#[test]
+fn classes_edited_everywhere_link_under_full_verification() {
+    let scratch = Scratch::new("links");
+    let patches = scratch.0.join("patches");
+    let mut names = String::new();
+    let (mut edited, mut left) = (0, Vec::new());
+    for entry in jdk_classes() {
+        let wanted = MODULES.contains(&entry.module.as_str());
+        if !wanted || entry.path == "module-info.class" {
+            continue;
+        }
+        let mut class = ClassFile::parse(&entry.bytes).unwrap();
+        for m in 0..class.methods.len() {
+            match edit_everywhere(&mut class, m) {
+                Ok(yes) => edited += usize::from(yes),
+                Err(EditError::CodeTooLarge(_) | EditError::BranchTooFar(_)) => {
+                    let method = class.member_name(&class.methods[m]).into_owned();
+                    left.push(format!("{}.{method}", class.name()));
+                }
+                Err(e) => panic!("{} method {m}: {e}", entry.path),
+            }
+        }
+        let to = patches.join(&entry.module).join(&entry.path);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::write(&to, class.to_bytes()).unwrap();
+        names.push_str(&entry.path.trim_end_matches(".class").replace('/', "."));
+        names.push('\n');
+    }
+    assert!(edited > 100_000, "only {edited} methods edited");
+    assert!(
+        left.len() < 150,
+        "{} methods left alone: {left:?}",
+        left.len()
+    );
+
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/jdk/Link.java");
+    let (out, list) = (scratch.0.join("out"), scratch.0.join("names"));
+    std::fs::write(&list, names).unwrap();
+    run("javac", &["-d", path(&out), source]);
+    let patch_args: Vec<String> = MODULES
+        .iter()
+        .map(|m| format!("--patch-module={m}={}", path(&patches.join(m))))
+        .collect();
+    let mut args: Vec<&str> = patch_args.iter().map(String::as_str).collect();
+    let again = scratch.0.join("again");
+    std::fs::create_dir_all(&again).unwrap();
+    args.extend([
+        "-Xverify:all",
+        "-cp",
+        path(&out),
+        "Link",
+        path(&list),
+        source,
+        path(&again),
+    ]);
+    let text = run("java", &args);
+    assert!(!text.contains("FAILED"), "{text}");
+    assert!(text.contains("compiler exit 0"), "{text}");
+    // The edited compiler does what the original did.
+    let compiled = |dir: &std::path::Path| std::fs::read(dir.join("Link.class")).unwrap();
+    assert_eq!(compiled(&out), compiled(&again));
+}

@@ -1,0 +1,7 @@
+//! Every class of the installed JDK: read, analysed, rewritten, verified.
+
+mod flow;
+mod frames;
+mod identity;
+mod links;
+mod support;
