@@ -2,7 +2,7 @@
 
 use classfile::{ClassFile, Code, EditError, Editor, Snippet};
 
-use crate::support::{Scratch, jdk_classes, path, run};
+use crate::support::{Jar, Scratch, jdk_classes, path, run};
 
 const MODULES: [&str; 6] = [
     "java.base",
@@ -50,14 +50,14 @@ fn edit_everywhere(class: &mut ClassFile<'_>, method: usize) -> Result<bool, Edi
 #[test]
 fn classes_edited_everywhere_link_under_full_verification() {
     let scratch = Scratch::new("links");
-    let patches = scratch.0.join("patches");
+    let mut jars: [Jar; MODULES.len()] = Default::default();
     let mut names = String::new();
     let (mut edited, mut left) = (0, Vec::new());
     for entry in jdk_classes() {
-        let wanted = MODULES.contains(&entry.module.as_str());
-        if !wanted || entry.path == "module-info.class" {
+        let module = MODULES.iter().position(|m| *m == entry.module);
+        let (Some(module), true) = (module, entry.path != "module-info.class") else {
             continue;
-        }
+        };
         let mut class = ClassFile::parse(&entry.bytes).unwrap();
         for m in 0..class.methods.len() {
             match edit_everywhere(&mut class, m) {
@@ -69,9 +69,7 @@ fn classes_edited_everywhere_link_under_full_verification() {
                 Err(e) => panic!("{} method {m}: {e}", entry.path),
             }
         }
-        let to = patches.join(&entry.module).join(&entry.path);
-        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
-        std::fs::write(&to, class.to_bytes()).unwrap();
+        jars[module].add(&entry.path, &class.to_bytes());
         names.push_str(&entry.path.trim_end_matches(".class").replace('/', "."));
         names.push('\n');
     }
@@ -86,10 +84,12 @@ fn classes_edited_everywhere_link_under_full_verification() {
     let (out, list) = (scratch.0.join("out"), scratch.0.join("names"));
     std::fs::write(&list, names).unwrap();
     run("javac", &["-d", path(&out), source]);
-    let patch_args: Vec<String> = MODULES
-        .iter()
-        .map(|m| format!("--patch-module={m}={}", path(&patches.join(m))))
-        .collect();
+    let mut patch_args = Vec::new();
+    for (module, jar) in std::iter::zip(MODULES, jars) {
+        let file = scratch.0.join(format!("{module}.jar"));
+        jar.write(&file);
+        patch_args.push(format!("--patch-module={module}={}", path(&file)));
+    }
     let mut args: Vec<&str> = patch_args.iter().map(String::as_str).collect();
     let again = scratch.0.join("again");
     std::fs::create_dir_all(&again).unwrap();
@@ -102,7 +102,7 @@ fn classes_edited_everywhere_link_under_full_verification() {
         source,
         path(&again),
     ]);
-    let text = run("java", &args);
+    let text = String::from_utf8_lossy(&run("java", &args)).into_owned();
     assert!(!text.contains("FAILED"), "{text}");
     assert!(text.contains("compiler exit 0"), "{text}");
     // The edited compiler does what the original did.
