@@ -194,15 +194,21 @@ fn feature(version: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
-
     /// A directory that looks like a JDK of this version.
     fn jdk(release: Option<&str>, script: &str) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("bin")).unwrap();
         let java = dir.path().join("bin/java");
-        std::fs::write(&java, format!("#!/bin/sh\n{script}\n")).unwrap();
-        std::fs::set_permissions(&java, PermissionsExt::from_mode(0o755)).unwrap();
+        // Written by another process: see write_script in tests/run.rs.
+        let written = Command::new("sh")
+            .args([
+                "-c",
+                "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 755 \"$0\"",
+            ])
+            .arg(&java)
+            .arg(script)
+            .status();
+        assert!(written.unwrap().success());
         if let Some(text) = release {
             std::fs::write(dir.path().join("release"), text).unwrap();
         }
