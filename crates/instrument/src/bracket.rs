@@ -33,7 +33,9 @@ impl Weaver<'_, '_, '_> {
             if access & acc::SYNCHRONIZED != 0 {
                 brackets.push(self.synchronized(access)?);
             }
-            if &*self.cx.method == "<clinit>" {
+            // Thread's own initialiser binds currentThread, which every probe
+            // calls: no probe can run before it.
+            if &*self.cx.method == "<clinit>" && self.cx.name != "java/lang/Thread" {
                 brackets.push(self.class_init()?);
             }
             if self.cx.finalizes {
