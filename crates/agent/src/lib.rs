@@ -1,1 +1,242 @@
-//! The library inside the JVM: hooks, probes, natives. The only crate with unsafe code.
+//! The library inside the JVM: hooks, probes, natives. The only crate with
+//! unsafe code; each use says why it is sound.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `hooks` | what the JVM calls us for, from load to death |
+//! | `classes` | class files on their way in: rewriting, and what was left alone |
+//! | `bridge`, `natives` | the Java side: its classes, its natives, the JDK's natives we stand before |
+//! | `sites`, `resolve` | statements, and what the fields they name turn out to be |
+//! | `check` | FastTrack's slow path |
+//! | `recorder` | event buffers into a trace |
+//! | `direct` | events straight into one of the other detectors |
+//! | `threads`, `stacks` | who, and from where |
+//! | `findings` | what was found, on disk at once |
+//! | `memory`, `jni`, `jvmti` | memory shared with compiled code; the two function tables |
+//!
+//! Locks are taken in this order, if more than one is: `check` or `direct`,
+//! then `stacks`, then `threads`; the others alone.
+
+mod bridge;
+mod check;
+mod classes;
+mod direct;
+mod findings;
+mod hooks;
+mod jni;
+mod jvmti;
+mod memory;
+mod natives;
+mod options;
+mod recorder;
+mod resolve;
+mod sites;
+mod stacks;
+mod threads;
+
+use bridge::Bridge;
+use check::Check;
+use classes::Coverage;
+use direct::Direct;
+use findings::Findings;
+use jni_sys::{JNI_OK, JavaVM, jint, jobject};
+use jvmti::Jvmti;
+use memory::RawClock;
+use options::{Mode, Options};
+use recorder::Recorder;
+use resolve::Statics;
+use serde_json::json;
+use sites::Sites;
+use stacks::Stacks;
+use std::ffi::{CStr, c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Ordering};
+use std::sync::{Mutex, OnceLock};
+use threads::Threads;
+
+/// Everything, from Agent_OnLoad to the end of the process.
+pub struct Agent {
+    jvmti: Jvmti,
+    options: Options,
+    policy: instrument::Policy,
+    sites: Sites,
+    coverage: Mutex<Coverage>,
+    threads: Mutex<Threads>,
+    stacks: Mutex<Stacks>,
+    check: Mutex<Check>,
+    statics: Mutex<Statics>,
+    findings: Findings,
+    recorder: Option<Recorder>,
+    direct: Option<Mutex<Direct>>,
+    bridge: OnceLock<Bridge>,
+    /// Base and scale of reference arrays.
+    ref_array: OnceLock<(i64, i64)>,
+    counters: Counters,
+    finished: AtomicBool,
+}
+
+/// Counters that compiled Java code advances.
+#[derive(Debug)]
+struct Counters {
+    slots: AtomicI32,
+    seq: AtomicI64,
+    ids: AtomicI64,
+}
+
+impl Counters {
+    // The agent is never moved or dropped, so these addresses stay good.
+    fn slots_address(&self) -> i64 {
+        self.slots.as_ptr() as i64
+    }
+
+    fn seq_address(&self) -> i64 {
+        self.seq.as_ptr() as i64
+    }
+
+    fn ids_address(&self) -> i64 {
+        self.ids.as_ptr() as i64
+    }
+}
+
+static AGENT: OnceLock<Agent> = OnceLock::new();
+
+fn agent() -> Option<&'static Agent> {
+    AGENT.get()
+}
+
+/// Runs `f`; a panic ends here, is said once, and the program goes on.
+fn guard<T: Default>(f: impl FnOnce() -> T) -> T {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
+        if !SAID.swap(true, Ordering::Relaxed)
+            && let Some(a) = agent()
+        {
+            a.findings.warn("the agent failed internally (see stderr); results are incomplete");
+        }
+        T::default()
+    })
+}
+
+impl Agent {
+    /// Ends the program before it began: we are not in control.
+    fn fail(&self, why: &str) {
+        eprintln!("photofinish: {why}");
+        self.findings.write(&json!({"kind": "failed", "text": why}));
+        std::process::exit(70);
+    }
+
+    fn start_thread(&self, thread: jobject, parent: Option<RawClock>, system: bool) -> RawClock {
+        let created = match parent {
+            Some(_) => self.stacks.lock().unwrap_or_else(|e| e.into_inner()).current(&self.jvmti),
+            None => [].into(),
+        };
+        let (name, in_system) = self.jvmti.thread(thread);
+        let mut threads = self.threads.lock().unwrap_or_else(|e| e.into_inner());
+        let clock = threads.start(parent, name, system || in_system, created);
+        self.counters.slots.store(threads.slot_count() as i32, Ordering::Release);
+        clock
+    }
+
+    /// The last thing: what is buffered goes out, and a summary says that the
+    /// program ended and was not killed.
+    fn finish(&self) {
+        if self.finished.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        if let Some(recorder) = &self.recorder {
+            recorder.finish(self);
+        }
+        let coverage = self.coverage.lock().unwrap_or_else(|e| e.into_inner());
+        let threads = self.threads.lock().unwrap_or_else(|e| e.into_inner());
+        if threads.forced_reuse > 0 {
+            self.findings.warn(&format!(
+                "more than {} threads: {} of them shared places in vector clocks, so races with them may be missed",
+                memory::MAX_SLOTS,
+                threads.forced_reuse
+            ));
+        }
+        let races = match &self.direct {
+            Some(direct) => direct.lock().unwrap_or_else(|e| e.into_inner()).races,
+            None => self.check.lock().unwrap_or_else(|e| e.into_inner()).races,
+        };
+        self.findings.summary(&json!({
+            "ended": "exit",
+            "mode": self.options.mode.name(),
+            "classes_seen": coverage.seen,
+            "classes_instrumented": coverage.instrumented,
+            "classes_checked": coverage.checked,
+            "methods_skipped": coverage.skipped,
+            "missing_models": coverage.missing_models,
+            "events": self.recorder.as_ref().map(Recorder::events),
+            "threads": threads.all().iter().filter(|t| !t.system && (t.id == 0 || t.creator.is_some())).count(),
+            "sites": self.sites.count(),
+            "races": races,
+        }));
+    }
+}
+
+/// Called by the JVM when the library is loaded, before anything runs.
+///
+/// # Safety
+/// The JVM passes itself and a NUL-terminated string or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *mut c_char, _: *mut c_void) -> jint {
+    let text = if options.is_null() {
+        String::new()
+    } else {
+        // SAFETY: as the caller says.
+        unsafe { CStr::from_ptr(options) }.to_string_lossy().into_owned()
+    };
+    // SAFETY: as the caller says.
+    match guard(|| Some(unsafe { load(vm, &text) })) {
+        Some(Ok(())) => JNI_OK,
+        Some(Err(why)) => {
+            eprintln!("photofinish: {why}");
+            1
+        }
+        None => 1,
+    }
+}
+
+/// # Safety
+/// `vm` must be the JVM.
+unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
+    let options = Options::parse(text)?;
+    let mut env: *mut c_void = ptr::null_mut();
+    // SAFETY: GetEnv of the JVM's own table.
+    let got = unsafe { ((**vm).GetEnv.ok_or("no GetEnv")?)(vm, &mut env, jvmti::VERSION) };
+    if got != JNI_OK || env.is_null() {
+        return Err("this JVM has no JVMTI 9; use HotSpot 17 or later".into());
+    }
+    // SAFETY: just got with a JVMTI version.
+    let jvmti = unsafe { Jvmti::new(env.cast()) };
+    let findings = Findings::create(&options.out)
+        .map_err(|e| format!("cannot write to the run directory {}: {e}", options.out.display()))?;
+    let recorder = match (&options.trace, options.mode) {
+        (Some(path), Mode::Record) => Some(Recorder::create(path)?),
+        _ => None,
+    };
+    let agent = Agent {
+        jvmti,
+        policy: instrument::Policy::new(&options.include, &options.exclude, &options.trusted),
+        direct: Direct::new(options.mode).map(Mutex::new),
+        options,
+        sites: Sites::new(),
+        coverage: Mutex::default(),
+        threads: Mutex::default(),
+        stacks: Mutex::default(),
+        check: Mutex::default(),
+        statics: Mutex::default(),
+        findings,
+        recorder,
+        bridge: OnceLock::new(),
+        ref_array: OnceLock::new(),
+        counters: Counters { slots: AtomicI32::new(0), seq: AtomicI64::new(trace::raw::FIRST_SEQ as i64), ids: AtomicI64::new(1) },
+        finished: AtomicBool::new(false),
+    };
+    if AGENT.set(agent).is_err() {
+        return Err("the agent is loaded twice".into());
+    }
+    hooks::install(AGENT.get().ok_or("unreachable")?)
+}

@@ -1,0 +1,167 @@
+//! The bridge classes: defined in `java.lang` before the first bytecode runs,
+//! and the methods that we call on them.
+
+use crate::classes::is_our_name;
+use crate::jni::Jni;
+use jni_sys::{jclass, jlong, jmethodID, jobject, jvalue};
+
+mod generated {
+    include!(concat!(env!("OUT_DIR"), "/bridge.rs"));
+}
+
+/// Classes and methods of the bridge, looked up once the VM is up.
+#[derive(Debug)]
+pub struct Bridge {
+    photofinish: jclass,
+    native: jclass,
+    thread: jclass,
+    attach: jmethodID,
+    forking: jmethodID,
+    waiting: jmethodID,
+    waited: jmethodID,
+    notifying: jmethodID,
+    interrupted: jmethodID,
+    held: jmethodID,
+    keep_class: jmethodID,
+    id_of: jmethodID,
+    offset_by_name: jmethodID,
+    offset_of_field: jmethodID,
+    find: jmethodID,
+    allocation_site: jmethodID,
+    ref_array: jmethodID,
+    field_names: jmethodID,
+    pub interrupted_exception: jclass,
+}
+
+// SAFETY: global references and method ids are valid in every thread.
+unsafe impl Send for Bridge {}
+// SAFETY: as above.
+unsafe impl Sync for Bridge {}
+
+fn object(o: jobject) -> jvalue {
+    jvalue { l: o }
+}
+
+fn flag(b: bool) -> jvalue {
+    jvalue { z: b.into() }
+}
+
+/// Defines the classes; at early VMStart, before any Java code runs.
+pub fn define(jni: Jni) -> Result<(), String> {
+    for (name, bytes) in generated::CLASSES {
+        let class = jni.define_class(name, bytes);
+        if class.is_null() {
+            return Err(format!("the JVM refused {name}"));
+        }
+        jni.delete_local(class);
+    }
+    Ok(())
+}
+
+impl Bridge {
+    /// Looks everything up; at VMInit.
+    pub fn look_up(jni: Jni) -> Option<Bridge> {
+        let class = |name: &str| {
+            let c = jni.find_class(name);
+            (!c.is_null()).then(|| jni.global(c))
+        };
+        let photofinish = class("java/lang/Photofinish")?;
+        let native = class("java/lang/PhotofinishNative")?;
+        let thread = class("java/lang/PhotofinishThread")?;
+        Some(Bridge {
+            photofinish,
+            native,
+            thread,
+            attach: jni.static_method(thread, "attach", "(Ljava/lang/Thread;Z)V")?,
+            forking: jni.static_method(photofinish, "forking", "(Ljava/lang/Thread;)V")?,
+            waiting: jni.static_method(photofinish, "waiting", "(Ljava/lang/Object;)V")?,
+            waited: jni.static_method(photofinish, "waited", "(Ljava/lang/Object;Z)V")?,
+            notifying: jni.static_method(photofinish, "notifying", "(Ljava/lang/Object;Z)V")?,
+            interrupted: jni.static_method(photofinish, "interrupted", "()V")?,
+            held: jni.static_method(native, "heldNow", "()Ljava/lang/String;")?,
+            keep_class: jni.static_method(native, "keepClass", "(Ljava/lang/Class;)I")?,
+            id_of: jni.static_method(native, "idOf", "(Ljava/lang/Object;)J")?,
+            offset_by_name: jni.static_method(native, "offset", "(Ljava/lang/Class;Ljava/lang/String;)J")?,
+            offset_of_field: jni.static_method(native, "offset", "(Ljava/lang/reflect/Field;Z)J")?,
+            find: jni.static_method(native, "find", "(Ljava/lang/String;Ljava/lang/ClassLoader;)Ljava/lang/Class;")?,
+            allocation_site: jni.static_method(native, "allocationSite", "(Ljava/lang/Object;)I")?,
+            ref_array: jni.static_method(native, "refArray", "()J")?,
+            field_names: jni.static_method(native, "names", "([Ljava/lang/reflect/Field;)Ljava/lang/String;")?,
+            interrupted_exception: class("java/lang/InterruptedException")?,
+        })
+    }
+
+    pub fn attach(&self, jni: Jni, thread: jobject, system: bool) {
+        jni.call_void(self.thread, self.attach, &[object(thread), flag(system)]);
+    }
+
+    pub fn forking(&self, jni: Jni, child: jobject) {
+        jni.call_void(self.photofinish, self.forking, &[object(child)]);
+    }
+
+    pub fn waiting(&self, jni: Jni, o: jobject) {
+        jni.call_void(self.photofinish, self.waiting, &[object(o)]);
+    }
+
+    pub fn waited(&self, jni: Jni, o: jobject, interrupted: bool) {
+        jni.call_void(self.photofinish, self.waited, &[object(o), flag(interrupted)]);
+    }
+
+    pub fn notifying(&self, jni: Jni, o: jobject, all: bool) {
+        jni.call_void(self.photofinish, self.notifying, &[object(o), flag(all)]);
+    }
+
+    pub fn interrupted(&self, jni: Jni) {
+        jni.call_void(self.photofinish, self.interrupted, &[]);
+    }
+
+    /// The locks that the current thread holds, one a line.
+    pub fn held(&self, jni: Jni) -> String {
+        let s = jni.call_object(self.native, self.held, &[]);
+        jni.string(s)
+    }
+
+    pub fn keep_class(&self, jni: Jni, class: jclass) -> i64 {
+        i64::from(jni.call_int(self.native, self.keep_class, &[object(class)]))
+    }
+
+    pub fn id_of(&self, jni: Jni, o: jobject) -> jlong {
+        jni.call_long(self.native, self.id_of, &[object(o)])
+    }
+
+    /// Offset of a field that we added; 0 if the class has none.
+    pub fn offset_by_name(&self, jni: Jni, class: jclass, name: &str) -> jlong {
+        let name = jni.new_string(name);
+        let offset = jni.call_long(self.native, self.offset_by_name, &[object(class), object(name)]);
+        jni.delete_local(name);
+        offset
+    }
+
+    /// Offset of a field, from its reflected form.
+    pub fn offset_of_field(&self, jni: Jni, field: jobject, is_static: bool) -> jlong {
+        jni.call_long(self.native, self.offset_of_field, &[object(field), flag(is_static)])
+    }
+
+    /// The site that made an object or array; 0 if unknown.
+    pub fn allocation_site(&self, jni: Jni, o: jobject) -> i32 {
+        jni.call_int(self.native, self.allocation_site, &[object(o)])
+    }
+
+    /// Base offset and scale of reference arrays.
+    pub fn ref_array(&self, jni: Jni) -> (i64, i64) {
+        let both = jni.call_long(self.native, self.ref_array, &[]);
+        (both >> 32, both & 0xffff_ffff)
+    }
+
+    /// Which of these reflected fields we added.
+    pub fn is_ours(&self, jni: Jni, fields: jobject) -> Vec<bool> {
+        let names = jni.call_object(self.native, self.field_names, &[object(fields)]);
+        jni.string(names).lines().map(is_our_name).collect()
+    }
+
+    /// The class of this name as seen from a loader, not initialised.
+    pub fn find(&self, jni: Jni, name: &str, loader: jobject) -> jclass {
+        let name = jni.new_string(&name.replace('/', "."));
+        jni.call_object(self.native, self.find, &[object(name), object(loader)])
+    }
+}

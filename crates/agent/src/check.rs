@@ -1,0 +1,199 @@
+//! FastTrack's slow path: what the bridge could not decide from two words and
+//! a clock. The decision itself is crate `detect`'s, the same as offline; here
+//! are the words, the class-initialisation rule applied to them, and the
+//! report of what was found.
+
+use crate::Agent;
+use crate::jni::Jni;
+use crate::memory::{MAX_SLOTS, RawClock, Word, bridge_epoch};
+use crate::stacks::{Frame, dotted};
+use detect::{InitIntervals, Prior, Reads, variable};
+use instrument::SiteKind;
+use jni_sys::jobject;
+use order::{ClockView, Epoch, ReadSets, Stamp, Tid, VectorClock};
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+
+/// What the slow path shares between threads.
+#[derive(Default, Debug)]
+pub struct Check {
+    sets: ReadSets,
+    inits: InitIntervals,
+    /// How often each pair of statements was seen, by (first, second, is it a
+    /// static or an array or ...): the unordered pair.
+    pairs: FxHashMap<(u32, u32), u64>,
+    pub races: u64,
+}
+
+/// One access, as the bridge asks about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Query {
+    pub clock: RawClock,
+    pub epoch: i64,
+    pub w: u64,
+    pub r: u64,
+    pub site: u32,
+    pub write: bool,
+    pub owner: jobject,
+    /// Element index; -1 for a field of the site; -2 - offset for a field that
+    /// was named by offset.
+    pub index: i32,
+}
+
+impl Agent {
+    pub fn check(&self, jni: Jni, q: Query) {
+        let my = Stamp::new(bridge_epoch(q.epoch), q.site);
+        let w = match Word::unpack(q.w) {
+            Word::Access(stamp) => stamp,
+            Word::Set(_) => Stamp::NONE,
+        };
+        let r = match Word::unpack(q.r) {
+            Word::Access(stamp) if stamp.epoch.is_none() => Reads::None,
+            Word::Access(stamp) => Reads::One(stamp),
+            Word::Set(set) => Reads::Shared(set),
+        };
+        let mut check = self.check.lock().unwrap_or_else(|e| e.into_inner());
+        let check = &mut *check;
+        let step = loop {
+            let step = if q.write {
+                variable::write(w, r, &q.clock, my, &check.sets)
+            } else {
+                variable::read(w, r, &q.clock, my, &mut check.sets)
+            };
+            let Some(prior) = step.race else { break step };
+            // Ordered after all, by the initialisation of a class?
+            let Some(known) = check.inits.excuse(prior.stamp.epoch) else { break step };
+            for (slot, clock) in known.iter() {
+                if clock > q.clock.get(slot) {
+                    q.clock.set(slot, clock as u32);
+                }
+            }
+        };
+        let reads = match step.r {
+            Reads::None => Word::Access(Stamp::NONE),
+            Reads::One(stamp) => Word::Access(stamp),
+            Reads::Shared(set) => Word::Set(set),
+        };
+        q.clock.answer(Word::Access(step.w).pack(), reads.pack());
+        if let Some(prior) = step.race {
+            let pair = (prior.stamp.site.min(q.site), prior.stamp.site.max(q.site));
+            let count = check.pairs.entry(pair).or_insert(0);
+            *count += 1;
+            if *count == 1 {
+                check.races += 1;
+                let number = check.races;
+                self.report(jni, &q, prior, number);
+            } else if count.is_power_of_two() {
+                self.findings.write(&json!({"kind": "count", "sites": [pair.0, pair.1], "count": *count}));
+            }
+        }
+    }
+
+    /// A static initialiser begins. Which class does not matter: within a
+    /// thread they end in reverse order.
+    pub fn init_begin(&self, epoch: i64) {
+        let mut check = self.check.lock().unwrap_or_else(|e| e.into_inner());
+        check.inits.begin(0, bridge_epoch(epoch));
+    }
+
+    pub fn init_end(&self, clock: RawClock, epoch: i64) {
+        let slots = self.threads.lock().unwrap_or_else(|e| e.into_inner()).slot_count().min(MAX_SLOTS);
+        let known: VectorClock = (0..slots).map(|s| clock.get(s as Tid)).collect();
+        let mut check = self.check.lock().unwrap_or_else(|e| e.into_inner());
+        check.inits.end(0, bridge_epoch(epoch), known);
+    }
+
+    pub fn sample(&self, epoch: i64, site: u32, held: &str) {
+        let mut stacks = self.stacks.lock().unwrap_or_else(|e| e.into_inner());
+        let stack = stacks.current(&self.jvmti);
+        stacks.keep(site, bridge_epoch(epoch), stack, held);
+    }
+
+    fn report(&self, jni: Jni, q: &Query, prior: Prior, number: u64) {
+        let held = self.bridge.get().map(|b| b.held(jni)).unwrap_or_default();
+        let mut stacks = self.stacks.lock().unwrap_or_else(|e| e.into_inner());
+        let now = stacks.current(&self.jvmti);
+        let threads = self.threads.lock().unwrap_or_else(|e| e.into_inner());
+        let epoch = bridge_epoch(q.epoch);
+        let then = stacks.of_access(prior.stamp.site, prior.stamp.epoch);
+        let access = |op: bool, site: u32, epoch: Epoch, stack: &[Frame], exact: bool, locks: &str| {
+            let thread = threads.of_epoch(epoch).map(|t| {
+                json!({"id": t.id, "name": t.name, "created": t.created.iter().map(Frame::json).collect::<Vec<_>>()})
+            });
+            json!({
+                "op": if op { "write" } else { "read" },
+                "thread": thread,
+                "frame": self.frame_of(site, stack).map(|f| f.json()),
+                "stack": stack.iter().map(Frame::json).collect::<Vec<_>>(),
+                "stack_exact": exact,
+                "locks": locks.lines().collect::<Vec<_>>(),
+            })
+        };
+        let first = match then {
+            Some((sample, exact)) => {
+                access(prior.write, prior.stamp.site, prior.stamp.epoch, &sample.stack, exact, &sample.locks)
+            }
+            None => access(prior.write, prior.stamp.site, prior.stamp.epoch, &[], false, ""),
+        };
+        let second = access(q.write, q.site, epoch, &now, true, &held);
+        self.findings.write(&json!({
+            "kind": "race",
+            "number": number,
+            "detector": "fasttrack",
+            "sites": [prior.stamp.site, q.site],
+            "location": self.location(jni, q),
+            "allocated": self.allocation(jni, q),
+            "accesses": [first, second],
+            "count": 1,
+        }));
+    }
+
+    /// The statement itself, or, if it is in the reflection machinery, the
+    /// innermost statement of the stack that is not.
+    pub fn frame_of(&self, site: u32, stack: &[Frame]) -> Option<Frame> {
+        let machinery = |f: &Frame| {
+            ["jdk.internal.", "sun.reflect.", "java.lang.reflect.", "java.lang.invoke."].iter().any(|p| f.class.starts_with(p))
+        };
+        let own = self.sites.frame(site);
+        match &own {
+            Some(f) if machinery(f) => stack.iter().find(|f| !machinery(f)).cloned().or(own),
+            _ => own,
+        }
+    }
+
+    fn location(&self, jni: Jni, q: &Query) -> Value {
+        let class = if q.owner.is_null() { None } else { self.jvmti.class_signature(jni.class_of(q.owner)) };
+        if q.index >= 0 {
+            let from = self.sites.with(q.site, |_, s| s.array_from.clone()).flatten();
+            return json!({"array": class.map(|c| dotted(&c)), "index": q.index, "from": from});
+        }
+        if q.index <= -2 {
+            let statics = class.as_deref() == Some("Ljava/lang/Class;");
+            let holder = if statics { q.owner } else { jni.class_of(q.owner) };
+            let named = self.field_at(jni, holder, statics, i64::from(-2 - q.index));
+            let (class, field) = named.unwrap_or_else(|| (class.unwrap_or_default(), "?".into()));
+            return json!({"class": dotted(&class), "field": field, "static": statics});
+        }
+        let named = self.sites.with(q.site, |_, s| {
+            let statics = matches!(s.kind, SiteKind::StaticRead | SiteKind::StaticWrite);
+            s.target.clone().map(|t| (statics, t))
+        });
+        let Some((statics, target)) = named.flatten() else { return json!({"class": "?", "field": "?", "static": false}) };
+        let declaring = if statics { None } else { self.declaring(jni, q.owner, &target) };
+        let class = declaring.map_or_else(|| dotted(&target.class), |c| dotted(&c));
+        json!({"class": class, "field": target.name, "static": statics})
+    }
+
+    /// Where the object or array was made, if that was noticed.
+    fn allocation(&self, jni: Jni, q: &Query) -> Value {
+        let Some(bridge) = self.bridge.get() else { return Value::Null };
+        if q.owner.is_null() {
+            return Value::Null;
+        }
+        let site = bridge.allocation_site(jni, q.owner);
+        match u32::try_from(site).ok().filter(|s| *s > 0).and_then(|s| self.sites.frame(s)) {
+            Some(frame) => frame.json(),
+            None => Value::Null,
+        }
+    }
+}

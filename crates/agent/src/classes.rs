@@ -1,0 +1,119 @@
+//! Class files on their way in.
+
+use crate::Agent;
+use crate::jni::Jni;
+use crate::sites::ClassSites;
+use instrument::{Level, Mode, PREFIX, Request, Rewritten};
+use jni_sys::jobject;
+use serde_json::json;
+use std::ptr;
+use std::sync::Arc;
+
+/// What was instrumented and what was not.
+#[derive(Default, Debug)]
+pub struct Coverage {
+    pub seen: u64,
+    pub instrumented: u64,
+    /// Classes whose data accesses are checked.
+    pub checked: u64,
+    pub skipped: u64,
+    pub missing_models: Vec<String>,
+}
+
+impl Agent {
+    /// The class with probes; None if it stays as it is.
+    pub fn rewrite(&self, jni: Jni, loader: jobject, bytes: &[u8]) -> Option<Vec<u8>> {
+        let mode = if self.options.mode.events() { Mode::Events } else { Mode::FastTrack };
+        let boot_or_platform = Some(self.is_boot_or_platform(jni, loader));
+        let done = self.sites.add(|first_site| {
+            let request = Request { bytes, mode, policy: &self.policy, first_site, boot_or_platform };
+            match instrument::rewrite(&request) {
+                Ok(mut rewritten) => {
+                    let sites = std::mem::take(&mut rewritten.sites);
+                    let added = (!sites.is_empty()).then(|| ClassSites {
+                        class: rewritten.name.as_str().into(),
+                        file: source_file(bytes),
+                        first: first_site,
+                        sites,
+                    });
+                    (Ok(rewritten), added)
+                }
+                Err(e) => (Err(e), None),
+            }
+        });
+        match done {
+            Some(Ok(rewritten)) => self.note(rewritten),
+            Some(Err(e)) => {
+                self.skip(&class_name(bytes), None, &e.to_string());
+                None
+            }
+            None => {
+                self.skip(&class_name(bytes), None, "no more room for statements; exclude packages that do not matter");
+                None
+            }
+        }
+    }
+
+    fn note(&self, rewritten: Rewritten) -> Option<Vec<u8>> {
+        for s in &rewritten.skipped {
+            self.skip(&rewritten.name, Some(&s.method), &s.why);
+        }
+        let mut coverage = self.coverage.lock().unwrap_or_else(|e| e.into_inner());
+        coverage.seen += 1;
+        coverage.missing_models.extend(rewritten.missing_models);
+        if rewritten.bytes.is_some() {
+            coverage.instrumented += u64::from(rewritten.level > Level::None);
+            coverage.checked += u64::from(rewritten.level == Level::Full);
+        }
+        rewritten.bytes
+    }
+
+    fn skip(&self, class: &str, method: Option<&str>, why: &str) {
+        self.coverage.lock().unwrap_or_else(|e| e.into_inner()).skipped += 1;
+        self.findings.write(&json!({"kind": "skipped", "class": class.replace('/', "."), "method": method, "why": why}));
+    }
+
+    /// Whether a loader is the boot or the platform loader; others load the
+    /// program, whatever its packages are called.
+    fn is_boot_or_platform(&self, jni: Jni, loader: jobject) -> bool {
+        if loader.is_null() {
+            return true;
+        }
+        let class = self.jvmti.class_signature(jni.class_of(loader));
+        class.is_some_and(|c| c == "Ljdk/internal/loader/ClassLoaders$PlatformClassLoader;")
+    }
+
+    /// The array without the fields that we added; null if none is ours.
+    pub fn without_ours(&self, jni: Jni, fields: jobject) -> jobject {
+        let n = jni.array_length(fields);
+        let Some(ours) = self.bridge.get().map(|b| b.is_ours(jni, fields)) else { return ptr::null_mut() };
+        if !ours.contains(&true) || ours.len() != n as usize {
+            return ptr::null_mut();
+        }
+        let kept: Vec<i32> = (0..n).filter(|i| !ours[*i as usize]).collect();
+        let class = jni.class_of(jni.element(fields, 0));
+        let fewer = jni.new_array(kept.len() as i32, class);
+        for (to, from) in kept.iter().enumerate() {
+            let field = jni.element(fields, *from);
+            jni.set_element(fewer, to as i32, field);
+            jni.delete_local(field);
+        }
+        fewer
+    }
+}
+
+/// A name for a class that could not be read: what its bytes say, if anything.
+fn class_name(bytes: &[u8]) -> String {
+    classfile::ClassFile::parse(bytes).map_or_else(|_| "(unreadable class file)".into(), |c| c.name().into_owned())
+}
+
+/// The source file that a class names.
+fn source_file(bytes: &[u8]) -> Option<Arc<str>> {
+    let class = classfile::ClassFile::parse(bytes).ok()?;
+    class.source_file().map(|f| f.as_str().into())
+}
+
+/// Whether a field's name is one of those we add.
+pub fn is_our_name(name: &str) -> bool {
+    name.starts_with(PREFIX)
+}

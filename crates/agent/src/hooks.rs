@@ -1,0 +1,148 @@
+//! What the JVM calls us for, in the order in which it does: early VMStart
+//! (define the bridge), class files as they are loaded, natives as they are
+//! bound, VMInit (the program's threads get their state and probes wake up),
+//! threads that nobody started, VMDeath.
+
+use crate::bridge::{self, Bridge};
+use crate::jni::Jni;
+use crate::jvmti::{Callbacks, RawEnv, capability, event};
+use crate::{Agent, agent, guard, natives};
+use jni_sys::{JNIEnv, jclass, jint, jmethodID, jobject};
+use std::ffi::{c_char, c_uchar, c_void};
+
+pub fn install(agent: &Agent) -> Result<(), String> {
+    let jvmti = agent.jvmti;
+    let needed = [
+        capability::ALL_CLASS_HOOK_EVENTS,
+        capability::EARLY_CLASS_HOOK_EVENTS,
+        capability::EARLY_VMSTART,
+        capability::NATIVE_METHOD_BIND_EVENTS,
+        capability::GET_SOURCE_FILE_NAME,
+        capability::GET_LINE_NUMBERS,
+    ];
+    if !jvmti.add_capabilities(&needed) {
+        return Err("this JVM does not let an agent see every class (is it HotSpot 17 or later?)".into());
+    }
+    let mut callbacks = Callbacks::new();
+    callbacks.set(event::VM_START, vm_start as *const c_void);
+    callbacks.set(event::VM_INIT, vm_init as *const c_void);
+    callbacks.set(event::VM_DEATH, vm_death as *const c_void);
+    callbacks.set(event::THREAD_START, thread_start as *const c_void);
+    callbacks.set(event::CLASS_FILE_LOAD_HOOK, class_file as *const c_void);
+    callbacks.set(event::NATIVE_METHOD_BIND, native_bind as *const c_void);
+    if !jvmti.set_callbacks(&callbacks) {
+        return Err("this JVM refused our callbacks".into());
+    }
+    for e in [
+        event::VM_START,
+        event::VM_INIT,
+        event::VM_DEATH,
+        event::CLASS_FILE_LOAD_HOOK,
+        event::NATIVE_METHOD_BIND,
+    ] {
+        if !jvmti.enable(e) {
+            return Err(format!("this JVM refused event {e}"));
+        }
+    }
+    Ok(())
+}
+
+fn with(env: *mut JNIEnv, f: impl FnOnce(&'static Agent, Jni)) {
+    // SAFETY: the JVM calls with the current thread's environment.
+    let jni = unsafe { Jni::new(env) };
+    guard(|| {
+        if let Some(a) = agent() {
+            f(a, jni);
+        }
+    });
+}
+
+extern "system" fn vm_start(_: RawEnv, env: *mut JNIEnv) {
+    with(env, |a, jni| {
+        if let Err(why) = bridge::define(jni) {
+            a.fail(&why);
+        }
+    });
+}
+
+extern "system" fn vm_init(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
+    with(env, |a, jni| {
+        let Some(bridge) = Bridge::look_up(jni) else {
+            return a.fail("the bridge classes are not as expected");
+        };
+        let bridge = a.bridge.get_or_init(|| bridge);
+        let _ = a.ref_array.set(bridge.ref_array(jni));
+        // Main first: it is thread 0.
+        bridge.attach(jni, thread, false);
+        for t in a.jvmti.all_threads() {
+            let (_, system) = a.jvmti.thread(t);
+            if !jni.same(t, thread) {
+                bridge.attach(jni, t, system);
+            }
+        }
+        a.jvmti.enable(event::THREAD_START);
+    });
+}
+
+/// A thread that no Java code started: attached by native code, or the VM's.
+extern "system" fn thread_start(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
+    with(env, |a, jni| {
+        if let Some(b) = a.bridge.get() {
+            let (_, system) = a.jvmti.thread(thread);
+            b.attach(jni, thread, system);
+        }
+    });
+}
+
+extern "system" fn vm_death(_: RawEnv, env: *mut JNIEnv) {
+    with(env, |a, _| a.finish());
+}
+
+#[allow(clippy::too_many_arguments)]
+extern "system" fn class_file(
+    _: RawEnv,
+    env: *mut JNIEnv,
+    _redefined: jclass,
+    loader: jobject,
+    _name: *const c_char,
+    _domain: jobject,
+    len: jint,
+    data: *const c_uchar,
+    new_len: *mut jint,
+    new_data: *mut *mut c_uchar,
+) {
+    with(env, |a, jni| {
+        if data.is_null() {
+            return;
+        }
+        // SAFETY: the JVM passes `len` bytes of class file.
+        let bytes = unsafe { std::slice::from_raw_parts(data, len.max(0) as usize) };
+        let Some(new) = a.rewrite(jni, loader, bytes) else { return };
+        if let Some(copy) = a.jvmti.allocate_copy(&new) {
+            // SAFETY: out parameters of this event.
+            unsafe {
+                *new_len = new.len() as jint;
+                *new_data = copy;
+            }
+        }
+    });
+}
+
+extern "system" fn native_bind(
+    _: RawEnv,
+    env: *mut JNIEnv,
+    _thread: jobject,
+    method: jmethodID,
+    address: *mut c_void,
+    new_address: *mut *mut c_void,
+) {
+    with(env, |a, _| {
+        let Some((name, desc)) = a.jvmti.method(method) else { return };
+        let Some(class) = a.jvmti.class_signature(a.jvmti.method_class(method)) else { return };
+        let class = class.trim_start_matches('L').trim_end_matches(';');
+        if let Some(ours) = natives::in_front_of(class, &name, &desc, address) {
+            // SAFETY: out parameter of this event.
+            unsafe { *new_address = ours };
+        }
+    });
+}

@@ -1,0 +1,307 @@
+//! The natives of the bridge, and the JDK's natives that we stand in front of.
+//! Every function here is called by the JVM; none lets a panic out. The
+//! bridge's are found by their exported names: registering natives of a class
+//! in `java.lang` makes the JVM print a warning.
+
+use crate::check::Query;
+use crate::jni::Jni;
+use crate::memory::RawClock;
+use crate::{Agent, agent, guard};
+use jni_sys::{JNIEnv, jboolean, jclass, jint, jlong, jlongArray, jobject, jobjectArray, jstring};
+use std::ffi::c_void;
+use std::mem::transmute;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+type Env = *mut JNIEnv;
+
+fn with<T: Default>(env: Env, f: impl FnOnce(&'static Agent, Jni) -> T) -> T {
+    // SAFETY: the JVM calls natives with the current thread's environment.
+    let jni = unsafe { Jni::new(env) };
+    guard(|| agent().map(|a| f(a, jni)).unwrap_or_default())
+}
+
+#[unsafe(export_name = "Java_java_lang_PhotofinishNative_address")]
+extern "system" fn address(env: Env, _: jclass, what: jint) -> jlong {
+    with(env, |a, _| match what {
+        0 => a.sites.table.address(),
+        1 => a.counters.slots_address(),
+        2 => a.counters.seq_address(),
+        3 => a.counters.ids_address(),
+        4 => a.direct.is_some().into(),
+        _ => a.options.mode.events().into(),
+    })
+}
+
+#[unsafe(export_name = "Java_java_lang_PhotofinishNative_allocate")]
+extern "system" fn allocate(env: Env, _: jclass, thread: jobject, parent: jlong, system: jboolean) -> jlong {
+    with(env, |a, _| {
+        // SAFETY: the bridge passes the address of a clock, or 0.
+        let parent = (parent != 0).then(|| unsafe { RawClock::at(parent) });
+        a.start_thread(thread, parent, system != 0).address()
+    })
+}
+
+#[unsafe(export_name = "Java_java_lang_PhotofinishNative_endThread")]
+extern "system" fn end_thread(env: Env, _: jclass, slot: jint, clock: jlong) {
+    with(env, |a, _| {
+        // SAFETY: the bridge passes the address of a clock.
+        let clock = unsafe { RawClock::at(clock) };
+        a.threads.lock().unwrap_or_else(|e| e.into_inner()).end(slot as u16, clock);
+    });
+}
+
+#[unsafe(export_name = "Java_java_lang_PhotofinishNative_resolve")]
+extern "system" fn resolve(env: Env, _: jclass, site: jint, o: jobject) {
+    with(env, |a, jni| a.resolve(jni, site as u32, o));
+}
+
+#[unsafe(export_name = "Java_java_lang_PhotofinishNative_check")]
+extern "system" fn check(
+    env: Env,
+    _: jclass,
+    clock: jlong,
+    epoch: jlong,
+    w: jlong,
+    r: jlong,
+    site: jint,
+    write: jboolean,
+    owner: jobject,
+    index: jint,
+) {
+    with(env, |a, jni| {
+        // SAFETY: the bridge passes the address of a clock.
+        let clock = unsafe { RawClock::at(clock) };
+        a.check(jni, Query { clock, epoch, w: w as u64, r: r as u64, site: site as u32, write: write != 0, owner, index });
+    });
+}
+
+#[unsafe(export_name = "Java_java_lang_PhotofinishNative_sample")]
+extern "system" fn sample(env: Env, _: jclass, _clock: jlong, epoch: jlong, site: jint, held: jstring) {
+    with(env, |a, jni| a.sample(epoch, site as u32, &jni.string(held)));
+}
+
+#[unsafe(export_name = "Java_java_lang_PhotofinishNative_initBegin")]
+extern "system" fn init_begin(env: Env, _: jclass, _clock: jlong, epoch: jlong) {
+    with(env, |a, _| a.init_begin(epoch));
+}
+
+#[unsafe(export_name = "Java_java_lang_PhotofinishNative_initEnd")]
+extern "system" fn init_end(env: Env, _: jclass, clock: jlong, epoch: jlong) {
+    // SAFETY: the bridge passes the address of a clock.
+    with(env, |a, _| a.init_end(unsafe { RawClock::at(clock) }, epoch));
+}
+
+#[unsafe(export_name = "Java_java_lang_PhotofinishNative_buffer")]
+extern "system" fn buffer(env: Env, _: jclass, clock: jlong) -> jlong {
+    // SAFETY: the bridge passes the address of a clock.
+    with(env, |a, _| a.recorder.as_ref().map_or(0, |r| r.open(unsafe { RawClock::at(clock) })))
+}
+
+#[unsafe(export_name = "Java_java_lang_PhotofinishNative_flush")]
+extern "system" fn flush(env: Env, _: jclass, clock: jlong) -> jlong {
+    // SAFETY: the bridge passes the address of a clock.
+    with(env, |a, _| a.recorder.as_ref().map_or(0, |r| r.flush(a, unsafe { RawClock::at(clock) })))
+}
+
+#[unsafe(export_name = "Java_java_lang_PhotofinishNative_event")]
+extern "system" fn event(env: Env, _: jclass, clock: jlong, w0: jlong, w1: jlong, w2: jlong, slot: jint) {
+    with(env, |a, jni| {
+        // SAFETY: the bridge passes the address of a clock.
+        let thread = unsafe { RawClock::at(clock) }.id();
+        a.direct_event(jni, thread, [w0 as u64, w1 as u64, w2 as u64], slot as u32);
+    });
+}
+
+#[unsafe(export_name = "Java_java_lang_PhotofinishNative_layout")]
+extern "system" fn layout(env: Env, _: jclass, class: jclass) -> jlongArray {
+    row_array(env, class, false)
+}
+
+#[unsafe(export_name = "Java_java_lang_PhotofinishNative_staticLayout")]
+extern "system" fn static_layout(env: Env, _: jclass, class: jclass) -> jlongArray {
+    row_array(env, class, true)
+}
+
+fn row_array(env: Env, class: jclass, statics: bool) -> jlongArray {
+    let Pointer(array) = with(env, |a, jni| Pointer(jni.new_longs(&a.layout(jni, class, statics))));
+    array
+}
+
+#[unsafe(export_name = "Java_java_lang_PhotofinishNative_tooLarge")]
+extern "system" fn too_large(env: Env, _: jclass, length: jint) {
+    with(env, |a, _| a.findings.warn(&format!("an array of {length} elements is too large to be checked")));
+}
+
+/// A reference with a default.
+struct Pointer(jobject);
+
+impl Default for Pointer {
+    fn default() -> Pointer {
+        Pointer(ptr::null_mut())
+    }
+}
+
+// The JDK's natives. The JVM tells us when it binds one (NativeMethodBind);
+// we give it ours and keep the original to call.
+
+macro_rules! wrapped {
+    ($($static:ident: $class:literal $name:literal $desc:literal => $function:ident;)*) => {
+        $(static $static: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());)*
+
+        /// The function to put before a native, if we want to; keeps the original.
+        pub fn in_front_of(class: &str, name: &str, desc: &str, original: *mut c_void) -> Option<*mut c_void> {
+            $(if class == $class && name == $name && desc == $desc {
+                let ours = $function as *const c_void as *mut c_void;
+                // RegisterNatives makes the event fire again with our own
+                // function in its place.
+                if original == ours {
+                    return None;
+                }
+                $static.store(original, Ordering::Release);
+                return Some(ours);
+            })*
+            None
+        }
+    };
+}
+
+wrapped! {
+    START: "java/lang/Thread" "start0" "()V" => start0;
+    SLEEP: "java/lang/Thread" "sleep" "(J)V" => sleep;
+    WAIT: "java/lang/Object" "wait" "(J)V" => wait;
+    WAIT0: "java/lang/Object" "wait0" "(J)V" => wait0;
+    NOTIFY: "java/lang/Object" "notify" "()V" => notify;
+    NOTIFY_ALL: "java/lang/Object" "notifyAll" "()V" => notify_all;
+    FIELDS: "java/lang/Class" "getDeclaredFields0" "(Z)[Ljava/lang/reflect/Field;" => declared_fields;
+    DEFINE: "java/lang/ClassLoader" "defineClass0" "(Ljava/lang/ClassLoader;Ljava/lang/Class;Ljava/lang/String;[BIILjava/security/ProtectionDomain;ZILjava/lang/Object;)Ljava/lang/Class;" => define_class;
+}
+
+type Method0 = extern "system" fn(Env, jobject);
+type MethodJ = extern "system" fn(Env, jobject, jlong);
+
+/// The original behind one of our functions.
+macro_rules! original {
+    ($static:ident as $type:ty) => {{
+        // SAFETY: ours is installed only after the original was kept, and the
+        // native's descriptor fixes the type.
+        unsafe { transmute::<*mut c_void, $type>($static.load(Ordering::Acquire)) }
+    }};
+}
+
+extern "system" fn start0(env: Env, thread: jobject) {
+    with(env, |a, jni| {
+        if let Some(b) = a.bridge.get() {
+            b.forking(jni, thread);
+        }
+    });
+    original!(START as Method0)(env, thread);
+}
+
+extern "system" fn sleep(env: Env, class: jclass, millis: jlong) {
+    original!(SLEEP as MethodJ)(env, class, millis);
+    after_blocking(env, |b, jni, interrupted| {
+        if interrupted {
+            b.interrupted(jni);
+        }
+    });
+}
+
+extern "system" fn wait(env: Env, o: jobject, millis: jlong) {
+    waiting(env, o);
+    original!(WAIT as MethodJ)(env, o, millis);
+    after_blocking(env, |b, jni, interrupted| b.waited(jni, o, interrupted));
+}
+
+extern "system" fn wait0(env: Env, o: jobject, millis: jlong) {
+    waiting(env, o);
+    original!(WAIT0 as MethodJ)(env, o, millis);
+    after_blocking(env, |b, jni, interrupted| b.waited(jni, o, interrupted));
+}
+
+fn waiting(env: Env, o: jobject) {
+    with(env, |a, jni| {
+        if let Some(b) = a.bridge.get() {
+            b.waiting(jni, o);
+        }
+    });
+}
+
+/// Runs `f` with the exception that the original threw put aside.
+fn after_blocking(env: Env, f: impl FnOnce(&crate::bridge::Bridge, Jni, bool)) {
+    with(env, |a, jni| {
+        let thrown = jni.take_exception();
+        if let Some(b) = a.bridge.get() {
+            let interrupted = !thrown.is_null() && jni.is_instance(thrown, b.interrupted_exception);
+            f(b, jni, interrupted);
+        }
+        if !thrown.is_null() {
+            jni.throw(thrown);
+        }
+    });
+}
+
+fn notifying(env: Env, o: jobject, all: bool) {
+    with(env, |a, jni| {
+        if a.options.mode.events()
+            && let Some(b) = a.bridge.get()
+        {
+            b.notifying(jni, o, all);
+        }
+    });
+}
+
+extern "system" fn notify(env: Env, o: jobject) {
+    notifying(env, o, false);
+    original!(NOTIFY as Method0)(env, o);
+}
+
+extern "system" fn notify_all(env: Env, o: jobject) {
+    notifying(env, o, true);
+    original!(NOTIFY_ALL as Method0)(env, o);
+}
+
+/// Reflection must not see the fields that we added.
+extern "system" fn declared_fields(env: Env, class: jobject, public_only: jboolean) -> jobjectArray {
+    type Original = extern "system" fn(Env, jobject, jboolean) -> jobjectArray;
+    let all = original!(FIELDS as Original)(env, class, public_only);
+    if all.is_null() {
+        return all;
+    }
+    let Pointer(fewer) = with(env, |a, jni| Pointer(a.without_ours(jni, all)));
+    if fewer.is_null() { all } else { fewer }
+}
+
+/// Hidden classes come this way only: the class-file hook does not see them.
+#[allow(clippy::too_many_arguments)]
+extern "system" fn define_class(
+    env: Env,
+    this: jclass,
+    loader: jobject,
+    lookup: jclass,
+    name: jstring,
+    bytes: jobject,
+    offset: jint,
+    length: jint,
+    domain: jobject,
+    initialize: jboolean,
+    flags: jint,
+    data: jobject,
+) -> jclass {
+    type Original = extern "system" fn(
+        Env, jclass, jobject, jclass, jstring, jobject, jint, jint, jobject, jboolean, jint, jobject,
+    ) -> jclass;
+    let mut class = (bytes, offset, length);
+    let rewritten = with(env, |a, jni| {
+        let old = jni.bytes(bytes, offset, length)?;
+        let new = a.rewrite(jni, loader, &old)?;
+        let array = jni.new_bytes(&new);
+        (!array.is_null()).then_some((Pointer(array), new.len()))
+    });
+    if let Some((Pointer(array), n)) = rewritten {
+        class = (array, 0, n as jint);
+    }
+    original!(DEFINE as Original)(
+        env, this, loader, lookup, name, class.0, class.1, class.2, domain, initialize, flags, data,
+    )
+}

@@ -1,0 +1,207 @@
+//! Recording: each thread fills a buffer of raw records; full buffers become
+//! chunks of the trace, with one write each, so that a killed program leaves
+//! every flushed chunk readable.
+
+use crate::Agent;
+use crate::memory::{RawClock, leak};
+use crate::sites::ClassSites;
+use instrument::SiteKind;
+use rustc_hash::FxHashMap;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+use trace::tables::{self, Footer, RunHeader};
+use trace::{Encoder, SiteId, ThreadId, Writer};
+
+/// Bytes of a thread's buffer, a multiple of a record.
+const BUFFER: usize = 2730 * trace::raw::BYTES;
+
+#[derive(Debug)]
+pub struct Recorder {
+    state: Mutex<State>,
+    events: AtomicU64,
+}
+
+#[derive(Debug)]
+struct State {
+    /// None after a write failed: recording has stopped.
+    writer: Option<Writer<File>>,
+    /// Buffers by clock address, with the thread that fills each.
+    buffers: FxHashMap<i64, (usize, u32)>,
+    classes_written: usize,
+    threads_written: usize,
+}
+
+impl Recorder {
+    pub fn create(path: &Path) -> Result<Recorder, String> {
+        let file = File::create(path).map_err(|e| format!("cannot create the trace {}: {e}", path.display()))?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64);
+        let header = RunHeader {
+            tool: concat!("photofinish ", env!("CARGO_PKG_VERSION")).into(),
+            jdk: "".into(),
+            command: command_line(),
+            start_ms: now,
+        };
+        let writer = Writer::new(file, &header).map_err(|e| format!("cannot write the trace {}: {e}", path.display()))?;
+        let state = State { writer: Some(writer), buffers: FxHashMap::default(), classes_written: 0, threads_written: 0 };
+        Ok(Recorder { state: Mutex::new(state), events: AtomicU64::new(0) })
+    }
+
+    /// A thread's buffer: where it starts; where it ends is left below the clock.
+    pub fn open(&self, clock: RawClock) -> i64 {
+        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        let entry = state.buffers.entry(clock.address()).or_insert_with(|| (leak(BUFFER), 0));
+        entry.1 = clock.id();
+        clock.set_limit(entry.0 + BUFFER);
+        entry.0 as i64
+    }
+
+    /// Takes the records of a buffer; returns where to go on writing.
+    pub fn flush(&self, agent: &Agent, clock: RawClock) -> i64 {
+        let found = {
+            let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+            state.buffers.get(&clock.address()).copied()
+        };
+        let Some((start, thread)) = found else { return 0 };
+        thread_local! {
+            static ENCODER: std::cell::RefCell<(Encoder, Vec<u8>)> = std::cell::RefCell::default();
+        }
+        ENCODER.with_borrow_mut(|(encoder, chunk)| {
+            // SAFETY: only this thread writes to its buffer.
+            let words = unsafe { std::slice::from_raw_parts_mut(start as *mut u64, BUFFER / 8) };
+            let used = used_words(words);
+            chunk.clear();
+            let what = encoder.raw_chunk(ThreadId(thread), &words[..used], chunk);
+            words[..used].fill(0);
+            self.events.fetch_add(what.events, Ordering::Relaxed);
+            let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+            let written = state.tables(agent).and_then(|()| match &mut state.writer {
+                Some(writer) => writer.append_chunk(chunk, &what),
+                None => Ok(()),
+            });
+            state.check(agent, written);
+        });
+        start as i64
+    }
+
+    pub fn events(&self) -> u64 {
+        self.events.load(Ordering::Relaxed)
+    }
+
+    /// At the end of the VM: what the threads still have in their buffers.
+    pub fn finish(&self, agent: &Agent) {
+        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        let mut written = state.tables(agent);
+        let buffers: Vec<_> = state.buffers.values().copied().collect();
+        for (start, thread) in buffers {
+            // SAFETY: a buffer of ours. Daemon threads may still be writing;
+            // a record counts once its first word is there.
+            let words = unsafe { std::slice::from_raw_parts(start as *const u64, BUFFER / 8) };
+            let used = used_words(words);
+            if let (Ok(()), Some(writer)) = (&written, &mut state.writer)
+                && used > 0
+            {
+                written = writer.append_raw(ThreadId(thread), &words[..used]).map(|what| {
+                    self.events.fetch_add(what.events, Ordering::Relaxed);
+                });
+            }
+        }
+        state.check(agent, written);
+        let instrumented = agent.coverage.lock().unwrap_or_else(|e| e.into_inner()).instrumented;
+        let footer = Footer { classes_instrumented: instrumented, ..Footer::default() };
+        if let Some(writer) = state.writer.take() {
+            let written = writer.finish(footer).map(|_| ());
+            state.check(agent, written);
+        }
+    }
+}
+
+/// Records up to the first that is not there.
+fn used_words(words: &[u64]) -> usize {
+    let records = words.chunks_exact(trace::raw::WORDS);
+    records.take_while(|r| r[0] != 0).count() * trace::raw::WORDS
+}
+
+impl State {
+    /// Writes the rows that are new; they must stand before events that use them.
+    fn tables(&mut self, agent: &Agent) -> std::io::Result<()> {
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        let new = agent.sites.classes_from(self.classes_written);
+        self.classes_written += new.len();
+        for class in new {
+            let rows: Vec<_> = (class.first..).zip(class.sites.iter().map(|s| site_row(&class, s))).collect();
+            writer.sites(rows.iter().map(|(id, row)| (SiteId(*id), row)))?;
+        }
+        let threads = agent.threads.lock().unwrap_or_else(|e| e.into_inner());
+        let rows: Vec<_> = threads.all()[self.threads_written..]
+            .iter()
+            .map(|t| {
+                let created_at = t
+                    .created
+                    .iter()
+                    .map(|f| tables::Frame { class: f.class.clone(), method: f.method.clone(), file: f.file.clone(), line: f.line })
+                    .collect();
+                let creator = t.creator.map(ThreadId);
+                (ThreadId(t.id), tables::Thread { name: t.name.as_str().into(), creator, created_at, daemon: false, system: t.system })
+            })
+            .collect();
+        self.threads_written += rows.len();
+        writer.threads(rows.iter().map(|(id, row)| (*id, row)))
+    }
+
+    /// A full disk stops the recording, not the program.
+    fn check(&mut self, agent: &Agent, written: std::io::Result<()>) {
+        if let Err(e) = written {
+            self.writer = None;
+            let text = format!("recording stopped: cannot write the trace: {e}; it is readable up to here");
+            eprintln!("photofinish: {text}");
+            agent.findings.warn(&text);
+        }
+    }
+}
+
+fn site_row(class: &ClassSites, s: &instrument::Site) -> tables::Site {
+    tables::Site {
+        class: class.class.clone(),
+        method: s.method.clone(),
+        desc: s.desc.clone(),
+        bci: u32::from(s.bci),
+        file: class.file.clone(),
+        line: s.line.map(u32::from),
+        kind: match s.kind {
+            SiteKind::FieldRead => tables::SiteKind::FieldRead,
+            SiteKind::FieldWrite => tables::SiteKind::FieldWrite,
+            SiteKind::StaticRead => tables::SiteKind::StaticRead,
+            SiteKind::StaticWrite => tables::SiteKind::StaticWrite,
+            SiteKind::ElemRead => tables::SiteKind::ElemRead,
+            SiteKind::ElemWrite => tables::SiteKind::ElemWrite,
+            SiteKind::ArrayCopy => tables::SiteKind::ArrayCopy,
+            SiteKind::ArrayClone => tables::SiteKind::ArrayClone,
+            SiteKind::Unsafe => tables::SiteKind::Unsafe,
+            SiteKind::VarHandle => tables::SiteKind::VarHandle,
+            SiteKind::Enter => tables::SiteKind::MonitorEnter,
+            SiteKind::Exit => tables::SiteKind::MonitorExit,
+            SiteKind::SyncMethod => tables::SiteKind::SyncMethod,
+            SiteKind::Init => tables::SiteKind::Init,
+            SiteKind::NewObject => tables::SiteKind::NewObject,
+            SiteKind::NewArray => tables::SiteKind::NewArray,
+            SiteKind::Model => tables::SiteKind::Model,
+            SiteKind::FenceAcquire | SiteKind::FenceRelease | SiteKind::Finalizer => tables::SiteKind::Other,
+        },
+        checked: s.checked,
+        target: s.target.as_ref().map(|t| tables::Member {
+            class: t.class.as_str().into(),
+            name: t.name.as_str().into(),
+            desc: t.desc.as_str().into(),
+        }),
+        array_from: s.array_from.as_deref().map(Into::into),
+    }
+}
+
+/// The JVM's own command line, as the operating system knows it.
+fn command_line() -> Vec<tables::Str> {
+    let raw = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    raw.split(|b| *b == 0).filter(|a| !a.is_empty()).map(|a| String::from_utf8_lossy(a).as_ref().into()).collect()
+}

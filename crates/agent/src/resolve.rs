@@ -1,0 +1,261 @@
+//! What a site's field is: asked once, when the site first runs, because at
+//! load time the classes it names may not exist yet. The answer goes into the
+//! table of sites, where compiled code finds it.
+
+use crate::Agent;
+use crate::jni::Jni;
+use crate::memory::{IGNORE, VOLATILE, leak};
+use instrument::{ALLOC_FIELD, ID_FIELD, MemberRef, ShadowKind, SiteKind, shadow_name};
+use jni_sys::{jclass, jfieldID, jobject};
+use rustc_hash::FxHashMap;
+use std::ptr;
+
+const ACC_STATIC: i32 = 0x8;
+const ACC_FINAL: i32 = 0x10;
+const ACC_VOLATILE: i32 = 0x40;
+/// As in PhotofinishNative.java.
+const STATIC_CLOCKS: usize = 1 << 14;
+
+/// Shadows of static fields, which have no object to be kept in.
+#[derive(Default, Debug)]
+pub struct Statics {
+    /// By field id: address of the write and read words.
+    data: FxHashMap<usize, usize>,
+    /// By field id: position in STATIC_CLOCKS.
+    clocks: FxHashMap<usize, usize>,
+}
+
+impl Statics {
+    fn data(&mut self, field: jfieldID) -> i64 {
+        *self.data.entry(field as usize).or_insert_with(|| leak(16)) as i64
+    }
+
+    /// Fields beyond the table share its last place: more order than there
+    /// is, never less.
+    fn clock(&mut self, field: jfieldID) -> i64 {
+        let next = self.clocks.len().min(STATIC_CLOCKS - 1);
+        *self.clocks.entry(field as usize).or_insert(next) as i64
+    }
+}
+
+/// Where the bridge's array of static clocks has its elements.
+#[derive(Clone, Copy, Debug)]
+struct RefArray;
+
+impl RefArray {
+    /// With compressed references (heaps below 32 GiB) base 16 and scale 4;
+    /// the bridge says what they are.
+    fn offset(agent: &Agent, index: i64) -> i64 {
+        let (base, scale) = *agent.ref_array.get().unwrap_or(&(16, 4));
+        base + index * scale
+    }
+}
+
+impl Agent {
+    /// Fills in the entry of `site`; `o` is the receiver, null for statics.
+    pub fn resolve(&self, jni: Jni, site: u32, o: jobject) {
+        let words = self.sites.with(site, |class, s| {
+            let class_name = class.class.clone();
+            (class_name, s.kind, s.target.clone(), s.checked)
+        });
+        let Some((class, kind, target, checked)) = words else {
+            return self.sites.table.set(site, [IGNORE, 0, 0]);
+        };
+        let words = match (kind, target) {
+            (SiteKind::FieldRead | SiteKind::FieldWrite, Some(t)) => {
+                self.resolve_instance(jni, o, &t, checked, kind == SiteKind::FieldRead)
+            }
+            (SiteKind::StaticRead | SiteKind::StaticWrite, Some(t)) => {
+                self.resolve_static(jni, &class, &t, checked, kind == SiteKind::StaticRead)
+            }
+            (SiteKind::NewObject, _) => {
+                let c = jni.class_of(o);
+                Some([self.inherited_offset(jni, c, ALLOC_FIELD), 0, 0])
+            }
+            (SiteKind::SyncMethod | SiteKind::Init, _) => {
+                self.bridge.get().map(|b| [b.keep_class(jni, self.caller(jni)), 0, 0])
+            }
+            _ => None,
+        };
+        let words = words.filter(|w| w[0] != 0).unwrap_or([IGNORE, 0, 0]);
+        self.sites.table.set(site, words);
+    }
+
+    fn resolve_instance(&self, jni: Jni, o: jobject, target: &MemberRef, checked: bool, read: bool) -> Option<[i64; 3]> {
+        if o.is_null() {
+            return None;
+        }
+        let class = self.ancestor(jni, jni.class_of(o), &target.class);
+        let field = jni.field(class, &target.name, &target.desc)?;
+        let declaring = self.jvmti.field_declaring_class(class, field);
+        let (_, _, modifiers) = self.jvmti.field(class, field)?;
+        let bridge = self.bridge.get()?;
+        if self.options.mode.events() {
+            let id = self.inherited_offset(jni, jni.class_of(o), ID_FIELD);
+            let offset = bridge.offset_of_field(jni, jni.reflected_field(class, field, false), false);
+            return Some(if modifiers & ACC_VOLATILE != 0 {
+                [VOLATILE, offset, id]
+            } else if modifiers & ACC_FINAL != 0 || !checked {
+                [IGNORE, 0, 0]
+            } else {
+                [offset, 0, id]
+            });
+        }
+        let shadow = |kind| bridge.offset_by_name(jni, declaring, &shadow_name(kind, &target.name, &target.desc));
+        if modifiers & ACC_VOLATILE != 0 {
+            let clock = shadow(ShadowKind::Volatile);
+            return (clock > 0).then_some([VOLATILE, 0, clock]);
+        }
+        if modifiers & ACC_FINAL != 0 || !checked {
+            return None;
+        }
+        let (w, r) = (shadow(ShadowKind::Write), shadow(ShadowKind::Read));
+        (w > 0 && r > 0).then_some(if read { [r, w, 0] } else { [w, r, 0] })
+    }
+
+    fn resolve_static(&self, jni: Jni, from: &str, target: &MemberRef, checked: bool, read: bool) -> Option<[i64; 3]> {
+        let caller = self.caller(jni);
+        let bridge = self.bridge.get()?;
+        let class = if target.class == from { caller } else { bridge.find(jni, &target.class, self.jvmti.class_loader(caller)) };
+        if class.is_null() {
+            return None;
+        }
+        let field = jni.static_field(class, &target.name, &target.desc)?;
+        let declaring = self.jvmti.field_declaring_class(class, field);
+        let (_, _, modifiers) = self.jvmti.field(class, field)?;
+        if modifiers & ACC_FINAL != 0 || (modifiers & ACC_VOLATILE == 0 && !checked) {
+            return None;
+        }
+        self.static_words(jni, declaring, field, modifiers, read)
+    }
+
+    fn static_words(&self, jni: Jni, declaring: jclass, field: jfieldID, modifiers: i32, read: bool) -> Option<[i64; 3]> {
+        let bridge = self.bridge.get()?;
+        let volatile = modifiers & ACC_VOLATILE != 0;
+        if self.options.mode.events() {
+            let id = bridge.id_of(jni, declaring);
+            let offset = bridge.offset_of_field(jni, jni.reflected_field(declaring, field, true), true);
+            return Some(if volatile { [VOLATILE, offset, id] } else { [offset, 0, id] });
+        }
+        let mut statics = self.statics.lock().unwrap_or_else(|e| e.into_inner());
+        if volatile {
+            return Some([VOLATILE, 0, RefArray::offset(self, statics.clock(field))]);
+        }
+        let w = statics.data(field);
+        Some(if read { [w + 8, w, 0] } else { [w, w + 8, 0] })
+    }
+
+    /// Signature of the class that declares an instance field.
+    pub fn declaring(&self, jni: Jni, o: jobject, target: &MemberRef) -> Option<String> {
+        if o.is_null() {
+            return None;
+        }
+        let class = self.ancestor(jni, jni.class_of(o), &target.class);
+        let field = jni.field(class, &target.name, &target.desc)?;
+        self.jvmti.class_signature(self.jvmti.field_declaring_class(class, field))
+    }
+
+    /// The class named `name` among `class` and its ancestors; `class` itself
+    /// if there is none (a hidden class goes by another name).
+    fn ancestor(&self, jni: Jni, class: jclass, name: &str) -> jclass {
+        let mut c = class;
+        while !c.is_null() {
+            let signature = self.jvmti.class_signature(c);
+            let plain = signature.as_deref().and_then(|s| s.strip_prefix('L')).and_then(|s| s.strip_suffix(';'));
+            if plain.is_some_and(|s| s == name || s.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))) {
+                return c;
+            }
+            c = jni.superclass(c);
+        }
+        class
+    }
+
+    /// Offset of one of our own fields wherever in the hierarchy it is.
+    fn inherited_offset(&self, jni: Jni, class: jclass, name: &str) -> i64 {
+        let Some(bridge) = self.bridge.get() else { return 0 };
+        let mut c = class;
+        while !c.is_null() {
+            let offset = bridge.offset_by_name(jni, c, name);
+            if offset > 0 {
+                return offset;
+            }
+            c = jni.superclass(c);
+        }
+        0
+    }
+
+    /// The class of the innermost frame that is not the bridge's.
+    fn caller(&self, _jni: Jni) -> jclass {
+        for frame in self.jvmti.stack(12) {
+            let class = self.jvmti.method_class(frame.method);
+            let ours = self.jvmti.class_signature(class).is_none_or(|s| s.starts_with("Ljava/lang/Photofinish"));
+            if !class.is_null() && !ours {
+                return class;
+            }
+        }
+        ptr::null_mut()
+    }
+
+    /// For accesses that come with an offset: rows of PhotofinishLayout.
+    pub fn layout(&self, jni: Jni, class: jclass, statics: bool) -> Vec<i64> {
+        let Some(bridge) = self.bridge.get() else { return Vec::new() };
+        let mut rows = vec![0; 4];
+        if !statics {
+            rows[0] = self.inherited_offset(jni, class, ID_FIELD);
+            rows[1] = self.inherited_offset(jni, class, ALLOC_FIELD);
+        }
+        let mut c = class;
+        while !c.is_null() {
+            for field in self.jvmti.class_fields(c) {
+                let Some((name, desc, modifiers)) = self.jvmti.field(c, field) else { continue };
+                let is_static = modifiers & ACC_STATIC != 0;
+                if is_static != statics || modifiers & ACC_FINAL != 0 || name.starts_with(instrument::PREFIX) {
+                    continue;
+                }
+                let reflected = jni.reflected_field(c, field, is_static);
+                let offset = bridge.offset_of_field(jni, reflected, is_static);
+                jni.delete_local(reflected);
+                let volatile = modifiers & ACC_VOLATILE != 0;
+                let row = if self.options.mode.events() {
+                    [offset, 0, 0, i64::from(volatile)]
+                } else if statics {
+                    match self.static_words(jni, c, field, modifiers, false) {
+                        Some([VOLATILE, _, clock]) => [offset, 0, 0, clock],
+                        Some([w, r, _]) => [offset, w, r, 0],
+                        None => continue,
+                    }
+                } else {
+                    let shadow = |kind| bridge.offset_by_name(jni, c, &shadow_name(kind, &name, &desc));
+                    if volatile {
+                        [offset, 0, 0, shadow(ShadowKind::Volatile)]
+                    } else {
+                        [offset, shadow(ShadowKind::Write), shadow(ShadowKind::Read), 0]
+                    }
+                };
+                rows.extend(row);
+            }
+            c = if statics { ptr::null_mut() } else { jni.superclass(c) };
+        }
+        rows
+    }
+
+    /// Name of the field at an offset, for reports: class and field.
+    pub fn field_at(&self, jni: Jni, class: jclass, statics: bool, offset: i64) -> Option<(String, String)> {
+        let bridge = self.bridge.get()?;
+        let mut c = class;
+        while !c.is_null() {
+            for field in self.jvmti.class_fields(c) {
+                let Some((name, _, modifiers)) = self.jvmti.field(c, field) else { continue };
+                let is_static = modifiers & ACC_STATIC != 0;
+                if is_static != statics || name.starts_with(instrument::PREFIX) {
+                    continue;
+                }
+                if bridge.offset_of_field(jni, jni.reflected_field(c, field, is_static), is_static) == offset {
+                    return Some((self.jvmti.class_signature(c)?, name));
+                }
+            }
+            c = if statics { ptr::null_mut() } else { jni.superclass(c) };
+        }
+        None
+    }
+}

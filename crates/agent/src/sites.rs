@@ -1,0 +1,80 @@
+//! Every statement with a probe: numbers, names, and what the bridge needs to
+//! know of each (the table in shared memory).
+
+use crate::memory::{MAX_SITES, SiteTable};
+use crate::stacks::Frame;
+use instrument::{Site, SiteKind};
+use std::sync::{Arc, RwLock};
+
+/// The sites of one class, numbered on from `first`.
+#[derive(Debug)]
+pub struct ClassSites {
+    pub class: Arc<str>,
+    pub file: Option<Arc<str>>,
+    pub first: u32,
+    pub sites: Vec<Site>,
+}
+
+#[derive(Debug)]
+pub struct Sites {
+    pub table: SiteTable,
+    classes: RwLock<Vec<Arc<ClassSites>>>,
+}
+
+impl Sites {
+    pub fn new() -> Sites {
+        Sites { table: SiteTable::new(), classes: RwLock::new(Vec::new()) }
+    }
+
+    /// Runs `rewrite` with the next free number and keeps the sites it
+    /// returns. None if the numbers have run out.
+    pub fn add<T>(&self, rewrite: impl FnOnce(u32) -> (T, Option<ClassSites>)) -> Option<T> {
+        let mut classes = self.classes.write().unwrap_or_else(|e| e.into_inner());
+        let first = classes.last().map_or(1, |c| c.first + c.sites.len() as u32);
+        let (result, added) = rewrite(first);
+        let Some(added) = added else { return Some(result) };
+        if first as usize + added.sites.len() > MAX_SITES {
+            return None;
+        }
+        for (i, site) in added.sites.iter().enumerate() {
+            // Atomic accesses by offset are not resolved; the bridge only asks
+            // whether the class is checked.
+            if matches!(site.kind, SiteKind::Unsafe | SiteKind::VarHandle) && site.checked {
+                self.table.set(first + i as u32, [1, 0, 0]);
+            }
+        }
+        classes.push(Arc::new(added));
+        Some(result)
+    }
+
+    pub fn count(&self) -> usize {
+        let classes = self.classes.read().unwrap_or_else(|e| e.into_inner());
+        classes.last().map_or(0, |c| c.first as usize + c.sites.len() - 1)
+    }
+
+    pub fn with<T>(&self, site: u32, f: impl FnOnce(&ClassSites, &Site) -> T) -> Option<T> {
+        let class = {
+            let classes = self.classes.read().unwrap_or_else(|e| e.into_inner());
+            let at = classes.partition_point(|c| c.first <= site);
+            classes.get(at.checked_sub(1)?)?.clone()
+        };
+        let found = class.sites.get((site - class.first) as usize)?;
+        Some(f(&class, found))
+    }
+
+    /// Classes from number `from` on, for the recorder's tables.
+    pub fn classes_from(&self, from: usize) -> Vec<Arc<ClassSites>> {
+        let classes = self.classes.read().unwrap_or_else(|e| e.into_inner());
+        classes.get(from..).unwrap_or_default().to_vec()
+    }
+
+    pub fn frame(&self, site: u32) -> Option<Frame> {
+        self.with(site, |class, s| Frame {
+            class: class.class.replace('/', ".").into(),
+            method: s.method.clone(),
+            file: class.file.clone(),
+            line: s.line.map(u32::from),
+            bci: Some(u32::from(s.bci)),
+        })
+    }
+}

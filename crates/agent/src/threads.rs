@@ -1,0 +1,124 @@
+//! The program's threads: their numbers, their slots in vector clocks, where
+//! they were made.
+//!
+//! A slot is given to a new thread only if that thread, when it starts,
+//! already knows the last epoch of the slot's former owner: then nothing can
+//! tell the two apart. When slots run out, the slot of the longest dead thread
+//! is taken all the same (races with that thread may be missed, none is
+//! invented), and counted.
+
+use crate::memory::{MAX_SLOTS, RawClock};
+use crate::stacks::Frame;
+use order::{ClockView, Epoch, Tid};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+pub struct Thread {
+    pub id: u32,
+    pub name: String,
+    pub system: bool,
+    pub creator: Option<u32>,
+    pub created: Arc<[Frame]>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    clock: RawClock,
+    /// Owners, each with its first clock.
+    owners: Vec<(u64, u32)>,
+}
+
+#[derive(Default, Debug)]
+pub struct Threads {
+    all: Vec<Thread>,
+    slots: Vec<Slot>,
+    /// Slots of dead threads with their last clock, oldest first.
+    free: VecDeque<(Tid, u64)>,
+    pub forced_reuse: u64,
+}
+
+impl Threads {
+    /// A new thread: its clock in shared memory, introduced to the bridge.
+    pub fn start(&mut self, parent: Option<RawClock>, name: String, system: bool, created: Arc<[Frame]>) -> RawClock {
+        let id = self.all.len() as u32;
+        let creator = parent.map(RawClock::id);
+        self.all.push(Thread { id, name, system, creator, created });
+        let known = |(slot, last): &(Tid, u64)| parent.is_some_and(|p| p.get(*slot) >= *last);
+        let place = self.free.iter().position(known).or_else(|| {
+            let full = self.slots.len() >= MAX_SLOTS && !self.free.is_empty();
+            self.forced_reuse += u64::from(full);
+            full.then_some(0)
+        });
+        let (slot, start) = match place.and_then(|at| self.free.remove(at)) {
+            Some((slot, last)) => (slot, last + 1),
+            None if self.slots.len() < MAX_SLOTS => {
+                self.slots.push(Slot { clock: RawClock::new(), owners: vec![] });
+                ((self.slots.len() - 1) as Tid, 1)
+            }
+            None => {
+                // More living threads than slots: this one shares the last.
+                self.forced_reuse += 1;
+                let clock = RawClock::new();
+                clock.introduce(id, (MAX_SLOTS - 1) as Tid, 1);
+                return clock;
+            }
+        };
+        let place = &mut self.slots[usize::from(slot)];
+        place.owners.push((start, id));
+        place.clock.clear();
+        place.clock.introduce(id, slot, start as u32);
+        place.clock
+    }
+
+    pub fn end(&mut self, slot: Tid, clock: RawClock) {
+        if self.slots.get(usize::from(slot)).is_some_and(|s| s.clock.address() == clock.address()) {
+            self.free.push_back((slot, clock.get(slot)));
+        }
+    }
+
+    pub fn slot_count(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Who ran in this epoch.
+    pub fn of_epoch(&self, epoch: Epoch) -> Option<&Thread> {
+        let owners = &self.slots.get(usize::from(epoch.tid()))?.owners;
+        let at = owners.partition_point(|(start, _)| *start <= epoch.clock());
+        self.all.get(owners.get(at.checked_sub(1)?)?.1 as usize)
+    }
+
+    pub fn get(&self, id: u32) -> Option<&Thread> {
+        self.all.get(id as usize)
+    }
+
+    pub fn all(&self) -> &[Thread] {
+        &self.all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(threads: &mut Threads, parent: Option<RawClock>) -> RawClock {
+        threads.start(parent, "t".into(), false, Arc::new([]))
+    }
+
+    #[test]
+    fn a_slot_is_reused_only_by_those_who_know_its_past() {
+        let mut threads = Threads::default();
+        let main = start(&mut threads, None);
+        let a = start(&mut threads, Some(main));
+        a.set(1, 5);
+        threads.end(1, a);
+        let b = start(&mut threads, Some(main));
+        assert_eq!(threads.slot_count(), 3, "main has not joined a");
+        main.set(1, 5);
+        let c = start(&mut threads, Some(main));
+        assert_eq!(threads.slot_count(), 3, "now it has");
+        assert_eq!((b.id(), c.id()), (2, 3));
+        assert_eq!(threads.of_epoch(Epoch::new(1, 5)).map(|t| t.id), Some(1));
+        assert_eq!(threads.of_epoch(Epoch::new(1, 6)).map(|t| t.id), Some(3));
+    }
+}

@@ -1,0 +1,311 @@
+package java.lang;
+
+import java.lang.invoke.VarHandle;
+
+/**
+ * The calls that rewritten code makes.
+ *
+ * <p>These run from the first bytecode of the VM on. Until the agent gives the current thread its
+ * {@link PhotofinishThread}, nothing happens here and no other class is touched; that is also how
+ * the agent keeps probes quiet while it runs Java code of its own.
+ */
+public final class Photofinish {
+    private Photofinish() {}
+
+    private static PhotofinishThread self() {
+        Thread t = Thread.currentThread();
+        return t == null ? null : t.$pf; // null while the VM makes its first thread; compiled code does not ask
+    }
+
+    // Data.
+
+    public static void read(Object o, int site) {
+        PhotofinishThread t = self();
+        if (t == null) return;
+        if (PhotofinishNative.EVENTS) PhotofinishEvents.read(t, o, site);
+        else PhotofinishFastTrack.read(t, o, site);
+    }
+
+    public static void write(Object o, int site) {
+        PhotofinishThread t = self();
+        if (t == null || o == null) return;
+        if (PhotofinishNative.EVENTS) PhotofinishEvents.write(t, o, site);
+        else PhotofinishFastTrack.write(t, o, site);
+    }
+
+    public static void readStatic(int site) {
+        PhotofinishThread t = self();
+        if (t == null) return;
+        if (PhotofinishNative.EVENTS) PhotofinishEvents.read(t, null, site);
+        else PhotofinishFastTrack.read(t, null, site);
+    }
+
+    public static void writeStatic(int site) {
+        PhotofinishThread t = self();
+        if (t == null) return;
+        if (PhotofinishNative.EVENTS) PhotofinishEvents.write(t, null, site);
+        else PhotofinishFastTrack.write(t, null, site);
+    }
+
+    public static void readElem(Object array, int index, int site) {
+        PhotofinishThread t = self();
+        if (t == null) return;
+        if (PhotofinishNative.EVENTS) PhotofinishEvents.elem(t, array, index, site, false);
+        else PhotofinishFastTrack.readElem(t, array, index, site);
+    }
+
+    public static void writeElem(Object array, int index, int site) {
+        PhotofinishThread t = self();
+        if (t == null) return;
+        if (PhotofinishNative.EVENTS) PhotofinishEvents.elem(t, array, index, site, true);
+        else PhotofinishFastTrack.writeElem(t, array, index, site);
+    }
+
+    public static void arraycopy(Object src, int from, Object dst, int to, int length, int site) {
+        PhotofinishThread t = self();
+        if (t == null) return;
+        range(t, src, from, length, site, false);
+        range(t, dst, to, length, site, true);
+    }
+
+    public static void cloneArray(Object array, int site) {
+        PhotofinishThread t = self();
+        if (t == null || array == null) return;
+        range(t, array, 0, PhotofinishTable.length(array), site, false);
+    }
+
+    private static void range(PhotofinishThread t, Object array, int from, int length, int site, boolean write) {
+        if (array == null || from < 0 || length <= 0) return;
+        int end = PhotofinishTable.length(array);
+        if (length > end - from) return; // the program's own call throws
+        for (int i = from; i < from + length; i++) {
+            if (PhotofinishNative.EVENTS) PhotofinishEvents.elem(t, array, i, site, write);
+            else if (write) PhotofinishFastTrack.writeElem(t, array, i, site);
+            else PhotofinishFastTrack.readElem(t, array, i, site);
+        }
+    }
+
+    /** The fields we added were copied by Object.clone; the copy must not inherit them. */
+    public static void cloned(Object copy) {
+        PhotofinishThread t = self();
+        if (t == null || copy == null) return;
+        PhotofinishHandles.forget(copy);
+    }
+
+    public static void newObject(Object o, int site) {
+        PhotofinishThread t = self();
+        if (t == null || o == null) return;
+        long off = PhotofinishNative.U.getLong(PhotofinishNative.SITES + ((long) site << 5));
+        if (off == 0) off = PhotofinishNative.resolveFor(t, site, o);
+        if (off > 0) PhotofinishNative.U.putInt(o, off, site);
+    }
+
+    public static void newArray(Object o, int site) {
+        PhotofinishThread t = self();
+        if (t != null) t.allocated(o, site);
+    }
+
+    // Atomic accesses. What `code` means: see instrument/src/atomic.rs.
+
+    public static void rawBefore(Object o, long offset, int code, int site) {
+        PhotofinishThread t = self();
+        if (t != null && t.quiet == 0) PhotofinishHandles.raw(t, o, offset, code, site, true);
+    }
+
+    public static void rawAfter(Object o, long offset, int code, int site) {
+        PhotofinishThread t = self();
+        if (t != null && t.quiet == 0) PhotofinishHandles.raw(t, o, offset, code, site, false);
+    }
+
+    public static void rawAfterCas(boolean done, Object o, long offset, int code, int site) {
+        rawAfter(o, offset, code, site);
+    }
+
+    public static void vhBefore(VarHandle vh, Object base, int index, int code, int site) {
+        PhotofinishThread t = self();
+        if (t != null && t.quiet == 0) PhotofinishHandles.varHandle(t, vh, base, index, code, site, true);
+    }
+
+    public static void vhAfter(VarHandle vh, Object base, int index, int code, int site) {
+        PhotofinishThread t = self();
+        if (t != null && t.quiet == 0) PhotofinishHandles.varHandle(t, vh, base, index, code, site, false);
+    }
+
+    public static void vhAfterCas(boolean done, VarHandle vh, Object base, int index, int code, int site) {
+        vhAfter(vh, base, index, code, site);
+    }
+
+    /** Explicit fences order through one imaginary variable: more than they promise, never less. */
+    public static void fence(int site) {
+        PhotofinishThread t = self();
+        if (t == null) return;
+        PhotofinishLocks.syncAcquire(t, PhotofinishTable.FENCE, site);
+        PhotofinishLocks.syncRelease(t, PhotofinishTable.FENCE, site);
+    }
+
+    // Locks.
+
+    public static void enter(Object o, int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishLocks.enter(t, PhotofinishTable.near(t, o, site), PhotofinishLocks.MONITOR, site);
+    }
+
+    public static void exit(Object o, int site) {
+        PhotofinishThread t = self();
+        if (t != null && o != null) {
+            PhotofinishLocks.exit(t, PhotofinishTable.near(t, o, site), PhotofinishLocks.MONITOR, site);
+        }
+    }
+
+    public static void enterStatic(int site) {
+        PhotofinishThread t = self();
+        if (t == null) return;
+        PhotofinishShadow c = PhotofinishNative.classOf(t, site);
+        if (c != PhotofinishTable.NONE) PhotofinishLocks.enter(t, c, PhotofinishLocks.MONITOR, site);
+    }
+
+    public static void exitTop(int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishLocks.exitTop(t, site);
+    }
+
+    /** Inside a modelled method: its own synchronisation is not the program's. */
+    public static void modelBegin() {
+        PhotofinishThread t = self();
+        if (t != null) t.quiet++;
+    }
+
+    public static void modelEnd() {
+        PhotofinishThread t = self();
+        if (t != null && t.quiet > 0) t.quiet--;
+    }
+
+    public static void lockAcquired(Object sync, int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishLocks.enter(t, PhotofinishTable.near(t, sync, site), PhotofinishLocks.LOCK, site);
+    }
+
+    public static void lockTried(boolean got, Object sync, int site) {
+        if (got) lockAcquired(sync, site);
+    }
+
+    public static void lockReleasing(Object sync, int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishLocks.exit(t, PhotofinishTable.near(t, sync, site), PhotofinishLocks.LOCK, site);
+    }
+
+    public static void lockSharedAcquired(Object sync, int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishLocks.enterShared(t, sync, site);
+    }
+
+    public static void lockSharedTried(boolean got, Object sync, int site) {
+        if (got) lockSharedAcquired(sync, site);
+    }
+
+    public static void lockSharedReleasing(Object sync, int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishLocks.exitShared(t, sync, site);
+    }
+
+    public static void stampWrite(long stamp, Object lock, int site) {
+        if (stamp != 0) lockAcquired(lock, site);
+    }
+
+    public static void stampRead(long stamp, Object lock, int site) {
+        if (stamp != 0) lockSharedAcquired(lock, site);
+    }
+
+    public static void stampConverted(long stamp, Object lock, int mode, int site) {
+        PhotofinishThread t = self();
+        if (t != null && stamp != 0) PhotofinishLocks.stampConverted(t, lock, mode, site);
+    }
+
+    public static void stampRelease(Object lock, int kind, int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishLocks.stampRelease(t, lock, kind, site);
+    }
+
+    public static void awaitBegin(Object sync, int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishLocks.waitBegin(t, sync, site);
+    }
+
+    public static void awaitEnd(int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishLocks.waitEnd(t, site);
+    }
+
+    public static void signal(Object sync, int site) {
+        PhotofinishThread t = self();
+        if (t != null && PhotofinishNative.EVENTS) PhotofinishEvents.notified(t, sync, true, site);
+    }
+
+    // Other edges.
+
+    public static void syncRelease(Object o, int site) {
+        PhotofinishThread t = self();
+        if (t != null && o != null) PhotofinishLocks.syncRelease(t, o, site);
+    }
+
+    public static void syncAcquire(Object o, int site) {
+        PhotofinishThread t = self();
+        if (t != null && o != null) PhotofinishLocks.syncAcquire(t, o, site);
+    }
+
+    public static void initBegin(int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishLocks.initBegin(t, site);
+    }
+
+    public static void initEnd(int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishLocks.initEnd(t, site);
+    }
+
+    public static void threadExit(Object thread) {
+        PhotofinishThread t = self();
+        if (t != null) t.end();
+    }
+
+    public static void threadAlive(boolean alive, Object thread) {
+        if (!alive) terminated((Thread) thread);
+    }
+
+    public static void threadState(Object state, Object thread) {
+        if (state == Thread.State.TERMINATED) terminated((Thread) thread);
+    }
+
+    // Called by the agent around natives that it has wrapped.
+
+    static void forking(Thread child) {
+        PhotofinishThread t = self();
+        if (t != null) t.fork(child);
+    }
+
+    private static void terminated(Thread other) {
+        PhotofinishThread t = self();
+        if (t != null && other != null && other.$pf != null) t.join(other.$pf);
+    }
+
+    static void waiting(Object o) {
+        awaitBegin(o, 0);
+    }
+
+    static void waited(Object o, boolean interrupted) {
+        awaitEnd(0);
+        if (interrupted) interrupted();
+    }
+
+    static void notifying(Object o, boolean all) {
+        PhotofinishThread t = self();
+        if (t != null && PhotofinishNative.EVENTS) PhotofinishEvents.notified(t, o, all, 0);
+    }
+
+    /** An InterruptedException is about to be thrown: what interrupt() released is now acquired. */
+    static void interrupted() {
+        Thread self = Thread.currentThread();
+        PhotofinishThread t = self.$pf;
+        if (t != null) PhotofinishHandles.acquireInterrupt(t, self);
+    }
+}

@@ -1,0 +1,157 @@
+package java.lang;
+
+import static java.lang.PhotofinishNative.U;
+
+/**
+ * Everything as events: into the thread's buffer when recording, straight to a detector in the
+ * agent otherwise. The layout of a record is crates/trace/src/raw.rs; the numbers are the same.
+ *
+ * <p>The table of sites has, 32 bytes a site: the field's offset if it is plain and checked (or -1
+ * ignore, -2 volatile), the offset if it is volatile, and where the object keeps its number (for
+ * statics: the number of the class).
+ */
+final class PhotofinishEvents {
+    static final int ATOMIC_READ = 3;
+    static final int ATOMIC_WRITE = 4;
+    static final int ATOMIC_UPDATE = 5;
+    static final int ACQUIRE = 6;
+    static final int RELEASE = 7;
+    static final int ACQUIRE_SHARED = 8;
+    static final int RELEASE_SHARED = 9;
+    static final int WAIT_BEGIN = 10;
+    static final int WAIT_END = 11;
+    static final int NOTIFY = 12;
+    static final int NOTIFY_ALL = 13;
+    static final int FORK = 14;
+    static final int BEGIN = 15;
+    static final int END = 16;
+    static final int JOIN = 17;
+    static final int SYNC_RELEASE = 22;
+    static final int SYNC_ACQUIRE = 23;
+    static final int INIT_BEGIN = 24;
+    static final int INIT_END = 25;
+    private static final int SLOT = 29;
+    private static final int RECORD = 24;
+    private static final int VOLATILE_MODE = 2;
+
+    private PhotofinishEvents() {}
+
+    static void read(PhotofinishThread t, Object o, int site) {
+        field(t, o, site, false);
+    }
+
+    static void write(PhotofinishThread t, Object o, int site) {
+        field(t, o, site, true);
+    }
+
+    private static void field(PhotofinishThread t, Object o, int site, boolean write) {
+        long at = PhotofinishNative.SITES + ((long) site << 5);
+        long off = U.getLong(at);
+        if (off == 0) off = PhotofinishNative.resolveFor(t, site, o);
+        if (off > 0) {
+            access(t, write, site, id(t, o, U.getLong(at + 16), site), (int) off);
+        } else if (off == PhotofinishFastTrack.VOLATILE && t.quiet == 0) {
+            long slot = U.getLong(at + 8);
+            atomic(t, write ? 1 : 0, VOLATILE_MODE, site, id(t, o, U.getLong(at + 16), site), (int) slot);
+        }
+    }
+
+    private static long id(PhotofinishThread t, Object o, long where, int site) {
+        if (o == null) return where;
+        return where > 0 ? fieldId(t, o, where) : shadowId(PhotofinishTable.near(t, o, site));
+    }
+
+    static void elem(PhotofinishThread t, Object array, int i, int site, boolean write) {
+        if (array == null || i < 0 || i >= PhotofinishTable.length(array)) return; // the access throws
+        access(t, write, site, shadowId(PhotofinishTable.near(t, array, site)), i);
+    }
+
+    static void access(PhotofinishThread t, boolean write, int site, long id, int slot) {
+        long w0 = (write ? 2L : 1L) | (long) site << 16;
+        if (PhotofinishNative.DIRECT) PhotofinishNative.event(t.clock, w0, id, slot & 0xffffffffL, 0);
+        else put(t, w0, id, slot & 0xffffffffL);
+    }
+
+    /** op: 0 read, 1 write, others update. */
+    static void atomic(PhotofinishThread t, int op, int mode, int site, long id, int slot) {
+        long code = op == 0 ? ATOMIC_READ : op == 1 ? ATOMIC_WRITE : ATOMIC_UPDATE;
+        long w0 = code | (long) mode << 8 | (long) site << 16;
+        long seq = U.getAndAddLong(null, PhotofinishNative.SEQ, 1);
+        if (PhotofinishNative.DIRECT) {
+            PhotofinishNative.event(t.clock, w0, id, seq, slot);
+        } else {
+            room(t);
+            put(t, w0, id, seq);
+            put(t, SLOT, slot & 0xffffffffL, 0);
+        }
+    }
+
+    static void sync(PhotofinishThread t, int event, int site, long operand) {
+        long mode = event == WAIT_END ? 1L << 8 : 0;
+        long w0 = event | mode | (long) site << 16;
+        long seq = U.getAndAddLong(null, PhotofinishNative.SEQ, 1);
+        if (PhotofinishNative.DIRECT) PhotofinishNative.event(t.clock, w0, operand, seq, 0);
+        else put(t, w0, operand, seq);
+    }
+
+    static void begin(PhotofinishThread t) {
+        sync(t, BEGIN, 0, 0);
+    }
+
+    static void fork(PhotofinishThread t, PhotofinishThread child) {
+        sync(t, FORK, 0, child.id);
+        // The child's first record is written here, where nobody else can touch its buffer yet.
+        sync(child, BEGIN, 0, 0);
+    }
+
+    static void end(PhotofinishThread t) {
+        sync(t, END, 0, 0);
+        if (!PhotofinishNative.DIRECT) t.cursor = PhotofinishNative.flush(t.clock);
+    }
+
+    static void joined(PhotofinishThread t, PhotofinishThread other) {
+        sync(t, JOIN, 0, other.id);
+    }
+
+    static void notified(PhotofinishThread t, Object o, boolean all, int site) {
+        sync(t, all ? NOTIFY_ALL : NOTIFY, site, shadowId(PhotofinishTable.near(t, o, site)));
+    }
+
+    private static void room(PhotofinishThread t) {
+        if (t.cursor + 2 * RECORD > t.limit) t.cursor = PhotofinishNative.flush(t.clock);
+    }
+
+    private static void put(PhotofinishThread t, long w0, long w1, long w2) {
+        long p = t.cursor;
+        if (p + RECORD > t.limit) p = PhotofinishNative.flush(t.clock);
+        U.putLong(p + 8, w1);
+        U.putLong(p + 16, w2);
+        U.putLong(p, w0); // last: until then the record counts as not there
+        t.cursor = p + RECORD;
+    }
+
+    /** Number kept in a field of the object. */
+    static long fieldId(PhotofinishThread t, Object o, long off) {
+        long id = U.getLong(o, off);
+        if (id != 0) return id;
+        id = next(t);
+        return U.compareAndSetLong(o, off, 0, id) ? id : U.getLong(o, off);
+    }
+
+    private static long next(PhotofinishThread t) {
+        if (t.nextId == t.lastId) {
+            t.nextId = U.getAndAddLong(null, PhotofinishNative.IDS, 4096);
+            t.lastId = t.nextId + 4096;
+        }
+        return t.nextId++;
+    }
+
+    static long shadowId(PhotofinishShadow s) {
+        long id = s.id;
+        if (id != 0) return id;
+        synchronized (s) {
+            if (s.id == 0) s.id = U.getAndAddLong(null, PhotofinishNative.IDS, 1);
+            return s.id;
+        }
+    }
+}

@@ -1,0 +1,148 @@
+package java.lang;
+
+import static java.lang.PhotofinishNative.U;
+
+/**
+ * FastTrack on the spot. Each checked field or element has two words beside it, the stamp of the
+ * last write and the stamp of the last read:
+ *
+ * <pre>  clock (32 bits) | slot of the thread (12) | site (20)</pre>
+ *
+ * where slot 4095 means that several unordered reads are kept, and the clock part is the number of
+ * their set (crates/order, read_sets). A static's words are in native memory: there `o` is null and
+ * offsets are addresses.
+ *
+ * <p>Decided here, in compiled code, is what needs nothing but those two words and the thread's own
+ * clock: the same epoch, and accesses that come after everything recorded. All the rest, and every
+ * race, is decided by crate `detect` in the agent, with the code that also runs on traces.
+ *
+ * <p>The words are updated without a lock. Two threads that touch one location for the first time
+ * within the same few nanoseconds may therefore miss each other; no update can invent an access, so
+ * nothing false is reported.
+ */
+final class PhotofinishFastTrack {
+    /** In the table of sites: this access needs no check. */
+    static final long IGNORE = -1;
+
+    /** In the table of sites: the field is volatile. */
+    static final long VOLATILE = -2;
+
+    static final int SITE_BITS = 20;
+    static final int SHARED = 0xfff;
+    private static final long CELLS = PhotofinishNative.LONG_BASE;
+
+    private PhotofinishFastTrack() {}
+
+    // Fields. The table of sites has, 32 bytes a site: offset of the word that the access looks at
+    // first, offset of the other one, offset of the clock if volatile, number of samples.
+
+    static void read(PhotofinishThread t, Object o, int site) {
+        long off = U.getLong(PhotofinishNative.SITES + ((long) site << 5));
+        if (off > 0) {
+            if (U.getLong(o, off) >>> SITE_BITS != t.epoch) {
+                readMiss(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 8), off, site, o, -1);
+            }
+        } else if (off != IGNORE) {
+            readOther(t, o, off, site);
+        }
+    }
+
+    static void write(PhotofinishThread t, Object o, int site) {
+        long off = U.getLong(PhotofinishNative.SITES + ((long) site << 5));
+        if (off > 0) {
+            if (U.getLong(o, off) >>> SITE_BITS != t.epoch) {
+                writeMiss(t, o, off, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 8), site, o, -1);
+            }
+        } else if (off != IGNORE) {
+            writeOther(t, o, off, site);
+        }
+    }
+
+    private static void readOther(PhotofinishThread t, Object o, long off, int site) {
+        if (off == 0) {
+            PhotofinishNative.resolveFor(t, site, o);
+            read(t, o, site);
+        } else if (t.quiet == 0) {
+            PhotofinishClocks.volatileRead(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 16));
+        }
+    }
+
+    private static void writeOther(PhotofinishThread t, Object o, long off, int site) {
+        if (off == 0) {
+            PhotofinishNative.resolveFor(t, site, o);
+            write(t, o, site);
+        } else if (t.quiet == 0) {
+            PhotofinishClocks.volatileWrite(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 16));
+        }
+    }
+
+    // Elements.
+
+    static void readElem(PhotofinishThread t, Object array, int i, int site) {
+        PhotofinishShadow s = t.near[site & PhotofinishThread.NEAR - 1];
+        if (!s.refersTo(array)) s = PhotofinishTable.far(t, array, site);
+        long[] cells = s.cells;
+        int k = 2 * i + 1;
+        if (k <= 0 || k >= cells.length) return; // the program's own access throws
+        if (cells[k] >>> SITE_BITS != t.epoch) {
+            readMiss(t, cells, CELLS + 16L * i, CELLS + 16L * i + 8, site, array, i);
+        }
+    }
+
+    static void writeElem(PhotofinishThread t, Object array, int i, int site) {
+        PhotofinishShadow s = t.near[site & PhotofinishThread.NEAR - 1];
+        if (!s.refersTo(array)) s = PhotofinishTable.far(t, array, site);
+        long[] cells = s.cells;
+        int k = 2 * i;
+        if (k < 0 || k >= cells.length) return;
+        if (cells[k] >>> SITE_BITS != t.epoch) {
+            writeMiss(t, cells, CELLS + 16L * i, CELLS + 16L * i + 8, site, array, i);
+        }
+    }
+
+    // The two words. `base` with the offsets finds them; `owner` and `index` are for the report.
+
+    static void readMiss(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
+        long w = U.getLong(base, woff);
+        long epoch = t.epoch;
+        if (w >>> SITE_BITS == epoch) return; // read after one's own write: the write stands for both
+        long r = U.getLong(base, roff);
+        if (after(t, w)) {
+            int slot = (int) (r >>> SITE_BITS) & 0xfff;
+            if (slot == SHARED) {
+                int k = (int) (r >>> 32) & PhotofinishThread.SETS - 1;
+                if (t.sets[k] == r && t.setEpochs[k] == epoch) return;
+            } else if (after(t, r)) {
+                U.putLong(base, roff, epoch << SITE_BITS | site);
+                sample(t, site);
+                return;
+            }
+        }
+        PhotofinishNative.slowRead(t, base, woff, roff, site, owner, index);
+    }
+
+    static void writeMiss(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
+        long w = U.getLong(base, woff);
+        long r = U.getLong(base, roff);
+        if (after(t, w) && ((r >>> SITE_BITS) & 0xfff) != SHARED && after(t, r)) {
+            U.putLong(base, woff, t.epoch << SITE_BITS | site);
+            sample(t, site);
+            return;
+        }
+        PhotofinishNative.slowWrite(t, base, woff, roff, site, owner, index);
+    }
+
+    /** Whether the access stamped so happens before what the thread does now. */
+    private static boolean after(PhotofinishThread t, long stamp) {
+        int slot = (int) (stamp >>> SITE_BITS) & 0xfff;
+        return U.getInt(t.clock + 4L * slot) >= (int) (stamp >>> 32);
+    }
+
+    /** Keeps stacks of the first executions of a statement, then ever fewer: a report needs both sides. */
+    static void sample(PhotofinishThread t, int site) {
+        long at = PhotofinishNative.SITES + ((long) site << 5) + 24;
+        int n = U.getInt(at) + 1;
+        U.putInt(at, n);
+        if (n <= 32 || (n & n - 1) == 0) PhotofinishNative.sampled(t, site);
+    }
+}

@@ -1,0 +1,66 @@
+package java.lang;
+
+import static java.lang.PhotofinishNative.U;
+
+import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
+
+/** Which memory a VarHandle stands for, read from its implementation once. */
+final class PhotofinishHandle extends WeakReference<VarHandle> {
+    static final int FIELD = 0;
+    static final int STATIC = 1;
+    static final int ARRAY = 2;
+
+    /** A view of bytes, an adapter, memory off the heap: known by the handle's first coordinate only. */
+    static final int OTHER = 3;
+
+    final int kind;
+    final long offset;
+    final int shift;
+    private final WeakReference<Object> base;
+
+    private PhotofinishHandle(VarHandle vh, int kind, long offset, int shift, Object base) {
+        super(vh);
+        this.kind = kind;
+        this.offset = offset;
+        this.shift = shift;
+        this.base = new WeakReference<>(base);
+    }
+
+    Object base() {
+        return base.get();
+    }
+
+    static PhotofinishHandle of(PhotofinishThread t, VarHandle vh, int site) {
+        PhotofinishHandle h = t.handles[site & 63];
+        if (h != null && h.refersTo(vh)) return h;
+        h = make(vh);
+        t.handles[site & 63] = h;
+        return h;
+    }
+
+    private static PhotofinishHandle make(VarHandle vh) {
+        Class<?> c = vh.getClass();
+        long field = declared(c, "fieldOffset");
+        if (field > 0) {
+            long offset = U.getLong(vh, field);
+            long base = declared(c, "base");
+            if (base > 0) return new PhotofinishHandle(vh, STATIC, offset, 0, U.getReference(vh, base));
+            return new PhotofinishHandle(vh, FIELD, offset, 0, null);
+        }
+        long abase = declared(c, "abase");
+        long ashift = declared(c, "ashift");
+        if (abase > 0 && ashift > 0) {
+            return new PhotofinishHandle(vh, ARRAY, U.getInt(vh, abase), U.getInt(vh, ashift), null);
+        }
+        return new PhotofinishHandle(vh, OTHER, 0, 0, null);
+    }
+
+    private static long declared(Class<?> c, String name) {
+        for (; c != null && c != VarHandle.class; c = c.getSuperclass()) {
+            long offset = PhotofinishNative.offset(c, name);
+            if (offset > 0) return offset;
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,216 @@
+package java.lang;
+
+/**
+ * Who holds what. A lock is found by the object it belongs to: the one whose monitor it is, or the
+ * synchroniser inside a `java.util.concurrent` lock. Re-entrant acquisitions are counted and order
+ * nothing.
+ */
+final class PhotofinishLocks {
+    static final byte MONITOR = 0;
+    static final byte LOCK = 1;
+    static final byte SHARED = 2;
+
+    private PhotofinishLocks() {}
+
+    static void enter(PhotofinishThread t, PhotofinishShadow s, byte kind, int site) {
+        push(t, s, kind);
+        if (s.holder == t) {
+            s.holds++;
+            return;
+        }
+        s.holder = t;
+        s.holds = 1;
+        acquired(t, s, site, PhotofinishEvents.ACQUIRE);
+    }
+
+    private static void acquired(PhotofinishThread t, PhotofinishShadow s, int site, int event) {
+        if (PhotofinishNative.EVENTS) {
+            PhotofinishEvents.sync(t, event, site, PhotofinishEvents.shadowId(s));
+            return;
+        }
+        int[] c = s.clock;
+        if (c != null) PhotofinishClocks.acquire(t, c);
+        c = s.sharedClock;
+        if (c != null) PhotofinishClocks.acquire(t, c);
+    }
+
+    private static void releasing(PhotofinishThread t, PhotofinishShadow s, int site, int event) {
+        if (PhotofinishNative.EVENTS) PhotofinishEvents.sync(t, event, site, PhotofinishEvents.shadowId(s));
+        else s.clock = PhotofinishClocks.release(t, s.clock);
+    }
+
+    static void exit(PhotofinishThread t, PhotofinishShadow s, byte kind, int site) {
+        if (s.holder != t) return; // not ours: the JVM throws, or it was taken before we looked
+        pop(t, s, kind);
+        if (--s.holds > 0) return;
+        s.holder = null;
+        releasing(t, s, site, PhotofinishEvents.RELEASE);
+    }
+
+    /** End of a synchronised method: monitors are taken and given back in order, so it is the last one. */
+    static void exitTop(PhotofinishThread t, int site) {
+        for (int i = t.heldCount - 1; i >= 0; i--) {
+            if (t.heldKinds[i] == MONITOR) {
+                exit(t, t.held[i], MONITOR, site);
+                return;
+            }
+        }
+    }
+
+    static void enterShared(PhotofinishThread t, Object o, int site) {
+        PhotofinishShadow s = PhotofinishTable.near(t, o, site);
+        boolean first = indexOf(t, s, SHARED) < 0;
+        push(t, s, SHARED);
+        if (!first) return;
+        if (PhotofinishNative.EVENTS) {
+            PhotofinishEvents.sync(t, PhotofinishEvents.ACQUIRE_SHARED, site, PhotofinishEvents.shadowId(s));
+        } else {
+            int[] c = s.clock;
+            if (c != null) PhotofinishClocks.acquire(t, c);
+        }
+    }
+
+    static void exitShared(PhotofinishThread t, Object o, int site) {
+        PhotofinishShadow s = PhotofinishTable.near(t, o, site);
+        if (indexOf(t, s, SHARED) < 0) return;
+        pop(t, s, SHARED);
+        if (indexOf(t, s, SHARED) >= 0) return;
+        if (PhotofinishNative.EVENTS) {
+            PhotofinishEvents.sync(t, PhotofinishEvents.RELEASE_SHARED, site, PhotofinishEvents.shadowId(s));
+        } else {
+            synchronized (s) { // other readers release at the same time
+                s.sharedClock = PhotofinishClocks.releaseInto(t, s.sharedClock);
+            }
+        }
+    }
+
+    /** kind: 0 write, 1 read, 2 whichever is held. */
+    static void stampRelease(PhotofinishThread t, Object lock, int kind, int site) {
+        PhotofinishShadow s = PhotofinishTable.near(t, lock, site);
+        if (kind == 0 || kind == 2 && s.holder == t) exit(t, s, LOCK, site);
+        else exitShared(t, lock, site);
+    }
+
+    /** A conversion succeeded: now held in the given mode (0 write, 1 read, 2 not at all). */
+    static void stampConverted(PhotofinishThread t, Object lock, int mode, int site) {
+        PhotofinishShadow s = PhotofinishTable.near(t, lock, site);
+        boolean writes = s.holder == t;
+        boolean reads = indexOf(t, s, SHARED) >= 0;
+        if (writes && mode != 0) exit(t, s, LOCK, site);
+        if (reads && mode != 1) exitShared(t, lock, site);
+        if (mode == 0 && !writes) enter(t, s, LOCK, site);
+        if (mode == 1 && !reads) enterShared(t, lock, site);
+    }
+
+    /** wait and await give the lock up, however often it was taken. */
+    static void waitBegin(PhotofinishThread t, Object o, int site) {
+        PhotofinishShadow s = PhotofinishTable.near(t, o, site);
+        if (s.holder != t) s = PhotofinishTable.NONE; // the JVM throws
+        int n = t.waitCount++;
+        if (n == t.waits.length) t.growWaits();
+        t.waits[n] = s;
+        t.waitHolds[n] = s.holds;
+        if (s == PhotofinishTable.NONE) return;
+        s.holds = 0;
+        s.holder = null;
+        releasing(t, s, site, PhotofinishEvents.WAIT_BEGIN);
+    }
+
+    static void waitEnd(PhotofinishThread t, int site) {
+        if (t.waitCount == 0) return;
+        PhotofinishShadow s = t.waits[--t.waitCount];
+        t.waits[t.waitCount] = null;
+        if (s == PhotofinishTable.NONE) return;
+        s.holder = t;
+        s.holds = t.waitHolds[t.waitCount];
+        acquired(t, s, site, PhotofinishEvents.WAIT_END);
+    }
+
+    static void syncRelease(PhotofinishThread t, Object o, int site) {
+        PhotofinishShadow s = PhotofinishTable.near(t, o, site);
+        if (PhotofinishNative.EVENTS) {
+            PhotofinishEvents.sync(t, PhotofinishEvents.SYNC_RELEASE, site, PhotofinishEvents.shadowId(s));
+        } else {
+            synchronized (s) {
+                s.syncClock = PhotofinishClocks.releaseInto(t, s.syncClock);
+            }
+        }
+    }
+
+    static void syncAcquire(PhotofinishThread t, Object o, int site) {
+        PhotofinishShadow s = PhotofinishTable.near(t, o, site);
+        if (PhotofinishNative.EVENTS) {
+            PhotofinishEvents.sync(t, PhotofinishEvents.SYNC_ACQUIRE, site, PhotofinishEvents.shadowId(s));
+        } else {
+            int[] c = s.syncClock;
+            if (c != null) PhotofinishClocks.acquire(t, c);
+        }
+    }
+
+    static void initBegin(PhotofinishThread t, int site) {
+        if (PhotofinishNative.EVENTS) {
+            init(t, PhotofinishEvents.INIT_BEGIN, site);
+        } else {
+            PhotofinishClocks.tick(t);
+            PhotofinishNative.initBegin(t.clock, t.epoch);
+        }
+    }
+
+    static void initEnd(PhotofinishThread t, int site) {
+        if (PhotofinishNative.EVENTS) {
+            init(t, PhotofinishEvents.INIT_END, site);
+        } else {
+            PhotofinishNative.initEnd(t.clock, t.epoch);
+            PhotofinishClocks.tick(t);
+        }
+    }
+
+    private static void init(PhotofinishThread t, int event, int site) {
+        PhotofinishShadow c = PhotofinishNative.classOf(t, site);
+        PhotofinishEvents.sync(t, event, site, PhotofinishEvents.shadowId(c));
+    }
+
+    private static void push(PhotofinishThread t, PhotofinishShadow s, byte kind) {
+        int n = t.heldCount;
+        if (n == t.held.length) t.growHeld();
+        t.held[n] = s;
+        t.heldKinds[n] = kind;
+        t.heldCount = n + 1;
+    }
+
+    private static void pop(PhotofinishThread t, PhotofinishShadow s, byte kind) {
+        int i = indexOf(t, s, kind);
+        if (i < 0) return;
+        int last = --t.heldCount;
+        for (int j = i; j < last; j++) {
+            t.held[j] = t.held[j + 1];
+            t.heldKinds[j] = t.heldKinds[j + 1];
+        }
+        t.held[last] = null;
+    }
+
+    private static int indexOf(PhotofinishThread t, PhotofinishShadow s, byte kind) {
+        for (int i = t.heldCount - 1; i >= 0; i--) {
+            if (t.held[i] == s && t.heldKinds[i] == kind) return i;
+        }
+        return -1;
+    }
+
+    /** The held locks for a report, innermost last, one a line. */
+    static String describe(PhotofinishThread t) {
+        if (t.heldCount == 0) return "";
+        StringBuilder b = new StringBuilder();
+        for (int i = 0; i < t.heldCount; i++) {
+            PhotofinishShadow s = t.held[i];
+            if (indexOf(t, s, t.heldKinds[i]) != i) continue; // taken again further in
+            Object o = s.get();
+            if (o == null) continue;
+            if (b.length() > 0) b.append('\n');
+            String name = o instanceof Class ? ((Class<?>) o).getName() + ".class" : o.getClass().getName();
+            b.append(name).append('@').append(Integer.toHexString(s.hash));
+            if (t.heldKinds[i] == MONITOR) b.append(" (monitor)");
+            if (t.heldKinds[i] == SHARED) b.append(" (shared)");
+        }
+        return b.toString();
+    }
+}

@@ -1,0 +1,204 @@
+package java.lang;
+
+import jdk.internal.misc.Unsafe;
+
+/** The agent's side: addresses shared with it, and its natives. First touched when the VM is up. */
+final class PhotofinishNative {
+    static final Unsafe U = Unsafe.getUnsafe();
+    static final long LONG_BASE = Unsafe.ARRAY_LONG_BASE_OFFSET;
+    static final long INT_BASE = Unsafe.ARRAY_INT_BASE_OFFSET;
+    static final long REF_BASE = Unsafe.ARRAY_OBJECT_BASE_OFFSET;
+    static final long REF_SCALE = Unsafe.ARRAY_OBJECT_INDEX_SCALE;
+
+    /** The table of sites: 32 bytes each; see PhotofinishFastTrack and PhotofinishEvents. */
+    static final long SITES = address(0);
+
+    /** One int: how many slots vector clocks have so far. */
+    private static final long SLOTS = address(1);
+
+    /** One long: the next sequence number of the run. */
+    static final long SEQ = address(2);
+
+    /** One long: the next object number of the run. */
+    static final long IDS = address(3);
+
+    /** Whether accesses become events (recording, hybrid, ...) or are checked by FastTrack. */
+    static final boolean EVENTS = address(5) != 0;
+
+    /** Whether events go to a detector in the agent at once, instead of a buffer. */
+    static final boolean DIRECT = address(4) != 0;
+
+    /** Clocks of volatile statics; a site's table entry has the offset into this array. */
+    static final Object[] STATIC_CLOCKS = new Object[1 << 14];
+
+    /** Shadows of classes that have static synchronised methods or initialisers, by number. */
+    private static PhotofinishShadow[] classes = new PhotofinishShadow[256];
+
+    private static int classCount = 1;
+
+    private PhotofinishNative() {}
+
+    static int slots() {
+        return U.getInt(SLOTS);
+    }
+
+    static PhotofinishThread newThread(Thread thread, PhotofinishThread parent, boolean system) {
+        long clock = allocate(thread, parent == null ? 0 : parent.clock, system);
+        return new PhotofinishThread(U.getInt(clock - 64), U.getInt(clock - 60), clock, U.getInt(clock - 56));
+    }
+
+    /** Finds out what a site's field is; runs Java code, so the probes of this thread rest meanwhile. */
+    static long resolveFor(PhotofinishThread t, int site, Object o) {
+        Thread self = Thread.currentThread();
+        self.$pf = null;
+        try {
+            resolve(site, o);
+        } finally {
+            self.$pf = t;
+        }
+        return U.getLong(SITES + ((long) site << 5));
+    }
+
+    static void slowRead(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
+        PhotofinishFastTrack.sample(t, site);
+        for (int tries = 0; tries < 16; tries++) {
+            long w = U.getLong(base, woff);
+            long r = U.getLong(base, roff);
+            check(t.clock, t.epoch, w, r, site, false, owner, index);
+            long now = U.getLong(t.clock - 8);
+            if (now == r || U.compareAndSetLong(base, roff, r, now)) {
+                if (((int) (now >>> PhotofinishFastTrack.SITE_BITS) & 0xfff) == PhotofinishFastTrack.SHARED) {
+                    int k = (int) (now >>> 32) & PhotofinishThread.SETS - 1;
+                    t.sets[k] = now;
+                    t.setEpochs[k] = t.epoch;
+                }
+                return;
+            }
+        }
+    }
+
+    static void slowWrite(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
+        PhotofinishFastTrack.sample(t, site);
+        for (int tries = 0; tries < 16; tries++) {
+            long w = U.getLong(base, woff);
+            long r = U.getLong(base, roff);
+            check(t.clock, t.epoch, w, r, site, true, owner, index);
+            if (U.compareAndSetLong(base, woff, w, U.getLong(t.clock - 16))) {
+                U.compareAndSetLong(base, roff, r, U.getLong(t.clock - 8));
+                return;
+            }
+        }
+    }
+
+    static void sampled(PhotofinishThread t, int site) {
+        sample(t.clock, t.epoch, site, PhotofinishLocks.describe(t));
+    }
+
+    /** For the agent: the locks that the current thread holds. */
+    static String heldNow() {
+        PhotofinishThread t = Thread.currentThread().$pf;
+        return t == null ? "" : PhotofinishLocks.describe(t);
+    }
+
+    static void openBuffer(PhotofinishThread t, long clock) {
+        t.cursor = buffer(clock);
+        t.limit = U.getLong(clock - 32);
+    }
+
+    /** The shadow of the class that the site is in. */
+    static PhotofinishShadow classOf(PhotofinishThread t, int site) {
+        long n = U.getLong(SITES + ((long) site << 5));
+        if (n == 0) n = resolveFor(t, site, null);
+        return n > 0 ? classes[(int) n] : PhotofinishTable.NONE;
+    }
+
+    /** For the agent: keeps a class's shadow under a number. */
+    static synchronized int keepClass(Class<?> c) {
+        PhotofinishShadow s = PhotofinishTable.find(c);
+        if (classCount == classes.length) {
+            PhotofinishShadow[] more = new PhotofinishShadow[2 * classCount];
+            System.arraycopy(classes, 0, more, 0, classCount);
+            classes = more;
+        }
+        classes[classCount] = s;
+        return classCount++;
+    }
+
+    /** For the agent: number of an object that has a shadow (classes, for statics). */
+    static long idOf(Object o) {
+        return PhotofinishEvents.shadowId(PhotofinishTable.find(o));
+    }
+
+    /** For the agent: the site that made this object or array; 0 if that is not known. */
+    static int allocationSite(Object o) {
+        Thread self = Thread.currentThread();
+        PhotofinishThread t = self.$pf;
+        if (t == null) return 0;
+        if (o.getClass().isArray()) return PhotofinishTable.find(o).allocationSite;
+        long off = PhotofinishLayout.of(t, o.getClass(), 0).allocationOffset();
+        return off > 0 ? U.getInt(o, off) : 0;
+    }
+
+    /** For the agent: where a field that we added is; 0 if there is none of that name. */
+    static long offset(Class<?> c, String field) {
+        try {
+            return U.objectFieldOffset(c, field);
+        } catch (InternalError e) {
+            return 0;
+        }
+    }
+
+    /** For the agent: where a field of the program's is. */
+    static long offset(java.lang.reflect.Field f, boolean isStatic) {
+        return isStatic ? U.staticFieldOffset(f) : U.objectFieldOffset(f);
+    }
+
+    /** For the agent: base and scale of reference arrays. */
+    static long refArray() {
+        return REF_BASE << 32 | REF_SCALE;
+    }
+
+    /** For the agent: names of fields, one a line. */
+    static String names(java.lang.reflect.Field[] fields) {
+        StringBuilder b = new StringBuilder();
+        for (java.lang.reflect.Field f : fields) b.append(f.getName()).append('\n');
+        return b.toString();
+    }
+
+    static Class<?> find(String name, ClassLoader loader) throws ClassNotFoundException {
+        return Class.forName(name, false, loader);
+    }
+
+    private static native long address(int what);
+
+    private static native long allocate(Thread thread, long parentClock, boolean system);
+
+    static native void endThread(int slot, long clock);
+
+    private static native void resolve(int site, Object o);
+
+    /** FastTrack's slow path: new stamps are left below the clock. */
+    private static native void check(
+            long clock, long epoch, long w, long r, int site, boolean write, Object owner, int index);
+
+    private static native void sample(long clock, long epoch, int site, String held);
+
+    static native void initBegin(long clock, long epoch);
+
+    static native void initEnd(long clock, long epoch);
+
+    private static native long buffer(long clock);
+
+    /** Hands the full buffer over; returns where to write next. */
+    static native long flush(long clock);
+
+    static native void event(long clock, long w0, long w1, long w2, int slot);
+
+    /** Shadow fields of a class and its superclasses: offset, write, read, clock, and so on. */
+    static native long[] layout(Class<?> c);
+
+    /** The same for statics, where write and read are addresses and clock is an offset in STATIC_CLOCKS. */
+    static native long[] staticLayout(Class<?> c);
+
+    static native void tooLarge(int length);
+}

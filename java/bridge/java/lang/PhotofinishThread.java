@@ -1,0 +1,154 @@
+package java.lang;
+
+/**
+ * What belongs to one thread of the program. Only that thread touches it, except for {@link
+ * #ended}, which is written once, before the thread is seen to be dead.
+ *
+ * <p>The vector clock lives in native memory, 32 bits a slot, where both compiled Java code and the
+ * agent read it without ceremony; the two words below it carry results of the slow path back.
+ */
+public final class PhotofinishThread {
+    static final int NEAR = 128;
+    static final int SETS = 64;
+    private static final int RING = 16;
+
+    /** Number of this thread in the run. */
+    final int id;
+
+    /** Place of this thread in vector clocks; reused after its death if nothing can tell. */
+    final int slot;
+
+    /** Address of the clock: one unsigned 32-bit value a slot. */
+    final long clock;
+
+    /** The current epoch: clock << 12 | slot. */
+    long epoch;
+
+    /** Shadows found last, by site. */
+    final PhotofinishShadow[] near = new PhotofinishShadow[NEAR];
+
+    /** Read sets known to contain this thread's current epoch (see PhotofinishFastTrack). */
+    final long[] sets = new long[SETS];
+
+    final long[] setEpochs = new long[SETS];
+
+    /** Depth of modelled methods: inside them atomics are not the program's synchronisation. */
+    int quiet;
+
+    /** Locks held, innermost last, and of which kind each is (see PhotofinishLocks). */
+    PhotofinishShadow[] held = new PhotofinishShadow[8];
+
+    byte[] heldKinds = new byte[8];
+    int heldCount;
+
+    /** Locks given up in wait or await, with how often they were held. */
+    PhotofinishShadow[] waits = new PhotofinishShadow[2];
+
+    int[] waitHolds = new int[2];
+    int waitCount;
+
+    /** What is known at the end of this thread, for whoever notices that it has ended. */
+    volatile int[] ended;
+
+    /** Event buffer: where the next record goes, and where it is full. */
+    long cursor;
+
+    long limit;
+
+    /** Block of object numbers that only this thread gives out. */
+    long nextId;
+
+    long lastId;
+
+    /** Layouts of classes looked at last, by site (see PhotofinishHandles). */
+    final PhotofinishLayout[] layouts = new PhotofinishLayout[64];
+
+    /** VarHandles looked at last, by site. */
+    final PhotofinishHandle[] handles = new PhotofinishHandle[64];
+
+    private final Object[] recent = new Object[RING];
+    private final int[] recentSites = new int[RING];
+    private int recentNext;
+
+    PhotofinishThread(int id, int slot, long clock, int start) {
+        this.id = id;
+        this.slot = slot;
+        this.clock = clock;
+        this.epoch = (long) start << 12 | slot;
+        PhotofinishNative.U.putInt(clock + 4L * slot, start);
+        for (int i = 0; i < NEAR; i++) near[i] = PhotofinishTable.NONE;
+        if (PhotofinishNative.EVENTS) PhotofinishNative.openBuffer(this, clock);
+    }
+
+    /** Called by the agent for threads that no program thread started: main, attached ones, the VM's. */
+    static void attach(Thread thread, boolean system) {
+        if (thread.$pf != null) return;
+        thread.$pf = PhotofinishNative.newThread(thread, null, system);
+        if (PhotofinishNative.EVENTS) PhotofinishEvents.begin(thread.$pf);
+    }
+
+    void fork(Thread child) {
+        if (child.$pf != null) return; // started twice: the JVM throws
+        PhotofinishThread c = PhotofinishNative.newThread(child, this, false);
+        if (PhotofinishNative.EVENTS) {
+            PhotofinishEvents.fork(this, c);
+        } else {
+            PhotofinishClocks.inherit(c, this);
+        }
+        child.$pf = c;
+    }
+
+    void end() {
+        if (PhotofinishNative.EVENTS) {
+            PhotofinishEvents.end(this);
+            ended = new int[0];
+        } else {
+            ended = PhotofinishClocks.snapshot(this);
+        }
+        PhotofinishNative.endThread(slot, clock);
+    }
+
+    void join(PhotofinishThread other) {
+        int[] last = other.ended;
+        if (last == null || other == this) return;
+        if (PhotofinishNative.EVENTS) PhotofinishEvents.joined(this, other);
+        else PhotofinishClocks.acquire(this, last);
+    }
+
+    void growHeld() {
+        int n = held.length;
+        PhotofinishShadow[] locks = new PhotofinishShadow[2 * n];
+        byte[] kinds = new byte[2 * n];
+        System.arraycopy(held, 0, locks, 0, n);
+        System.arraycopy(heldKinds, 0, kinds, 0, n);
+        held = locks;
+        heldKinds = kinds;
+    }
+
+    void growWaits() {
+        int n = waits.length;
+        PhotofinishShadow[] locks = new PhotofinishShadow[2 * n];
+        int[] holds = new int[2 * n];
+        System.arraycopy(waits, 0, locks, 0, n);
+        System.arraycopy(waitHolds, 0, holds, 0, n);
+        waits = locks;
+        waitHolds = holds;
+    }
+
+    /** Remembers where an array was made, until its shadow is. */
+    void allocated(Object array, int site) {
+        int i = recentNext++ & RING - 1;
+        recent[i] = array;
+        recentSites[i] = site;
+    }
+
+    int allocationSite(Object array) {
+        for (int i = 0; i < RING; i++) {
+            if (recent[i] == array) {
+                recent[i] = null;
+                return recentSites[i];
+            }
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,18 @@
+package java.lang;
+
+/** For javac only: the members of the real Thread that the bridge uses, and the field the agent adds. */
+public class Thread implements Runnable {
+    public PhotofinishThread $pf;
+
+    public static native Thread currentThread();
+
+    public final native String getName();
+
+    public final native boolean isDaemon();
+
+    public enum State {
+        TERMINATED
+    }
+
+    public void run() {}
+}
