@@ -160,7 +160,9 @@ impl Weaver<'_, '_, '_> {
         let is_static = access & acc::STATIC != 0;
         let needs_this = !matches!(model.hook, Hook::AcquireResult | Hook::ReleaseParam(_));
         let returned = match model.hook {
-            Hook::TryLock { .. } | Hook::SharedTryLock { .. } => signature.ret == "Z",
+            Hook::TryLock { .. } | Hook::SharedTryLock { .. } | Hook::ThreadAlive => {
+                signature.ret == "Z"
+            }
             Hook::StampWrite | Hook::StampRead | Hook::StampConvert(_) => signature.ret == "J",
             Hook::ThreadState | Hook::AcquireResult => signature.ret.starts_with('L'),
             _ => true,
@@ -262,6 +264,12 @@ impl Weaver<'_, '_, '_> {
             Hook::ThreadExit => {
                 b.entry.push(self.snippet(probes::THREAD_EXIT, |a| {
                     a.aload(0);
+                })?);
+                return Ok(true);
+            }
+            Hook::ThreadAlive => {
+                b.returns.push(self.snippet(probes::THREAD_ALIVE, |a| {
+                    a.dup().aload(0);
                 })?);
                 return Ok(true);
             }

@@ -65,6 +65,8 @@ pub enum Hook {
     },
     /// The current thread, `this`, is about to end.
     ThreadExit,
+    /// Returns whether the thread `this` is alive; `join` asks it too.
+    ThreadAlive,
     /// Returns the state of the thread `this`.
     ThreadState,
     /// What came before the call is visible to whoever acquires the first
@@ -204,6 +206,7 @@ pub const MODELS: &[Model] = &[
     any(LONG_CONDITION, "signal", Hook::Signal { key: OUTER }),
     any(LONG_CONDITION, "signalAll", Hook::Signal { key: OUTER }),
     one(THREAD, "exit", "()V", Hook::ThreadExit),
+    one(THREAD, "isAlive", "()Z", Hook::ThreadAlive),
     one(
         THREAD,
         "getState",

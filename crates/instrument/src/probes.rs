@@ -120,6 +120,8 @@ probes! {
     SIGNAL = "signal" "(Ljava/lang/Object;I)V";
     /// A thread (the argument, and the current one) runs Thread.exit.
     THREAD_EXIT = "threadExit" "(Ljava/lang/Object;)V";
+    /// Thread.isAlive is about to return: (result, thread).
+    THREAD_ALIVE = "threadAlive" "(ZLjava/lang/Object;)V";
     /// Thread.getState is about to return: (state, thread).
     THREAD_STATE = "threadState" "(Ljava/lang/Object;Ljava/lang/Object;)V";
 }
