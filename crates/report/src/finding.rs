@@ -103,8 +103,10 @@ pub struct Access {
     /// innermost frame.
     #[serde(default = "yes")]
     pub stack_exact: bool,
+    /// Locks held; absent where nobody kept them, which is not the same as
+    /// none.
     #[serde(default)]
-    pub locks: Vec<String>,
+    pub locks: Option<Vec<String>>,
 }
 
 fn yes() -> bool {

@@ -58,8 +58,9 @@ pub struct Access {
     /// The statement.
     #[serde(flatten)]
     pub at: Frame,
-    #[serde(default)]
-    pub locks: Vec<String>,
+    /// Absent when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locks: Option<Vec<String>>,
     /// Innermost frame first.
     #[serde(default)]
     pub stack: Vec<Frame>,

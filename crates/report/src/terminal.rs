@@ -122,13 +122,13 @@ impl Page<'_> {
             AccessOp::Read => "read",
             AccessOp::Write => "write",
         };
-        let locks = if access.locks.is_empty() {
-            "holding no lock".to_owned()
-        } else {
-            format!("holding {}", clean(&access.locks.join(", ")))
+        let locks = match access.locks.as_deref() {
+            None => String::new(),
+            Some([]) => ", holding no lock".to_owned(),
+            Some(locks) => format!(", holding {}", clean(&locks.join(", "))),
         };
         let head = format!("{op} by thread \"{}\"", clean(&access.thread));
-        writeln!(self.out, "\n  {}, {locks}", self.paint(Style::Bold, &head))?;
+        writeln!(self.out, "\n  {}{locks}", self.paint(Style::Bold, &head))?;
 
         // Inside the JDK the reader wants the line of their own that led there.
         let own = callers(access)

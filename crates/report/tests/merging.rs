@@ -27,7 +27,7 @@ fn access(op: AccessOp, frame: Frame) -> Access {
         stack: vec![frame.clone()],
         frame,
         stack_exact: true,
-        locks: vec![],
+        locks: Some(vec![]),
     }
 }
 
