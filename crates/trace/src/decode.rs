@@ -20,7 +20,10 @@ pub(crate) struct Damaged;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Head {
     pub thread: ThreadId,
+    pub records: u64,
+    /// Records that are events.
     pub events: u64,
+    /// Records with a number.
     pub syncs: u64,
     pub first_seq: u64,
     pub last_seq: u64,
@@ -31,7 +34,8 @@ impl Head {
     /// Reads the head; the block is left in `input`.
     pub(crate) fn read(input: &mut Input<'_>) -> Option<Head> {
         let thread = ThreadId(input.u32()?);
-        let events = input.u64()?;
+        let records = input.u64()?;
+        let marks = input.u64()?;
         let syncs = input.u64()?;
         let first_seq = input.u64()?;
         let span = input.u64()?;
@@ -43,21 +47,28 @@ impl Head {
         };
         let head = Head {
             thread,
-            events,
+            records,
+            events: records.checked_sub(marks)?,
             syncs,
             first_seq,
             last_seq: first_seq.checked_add(span)?,
             starts_with_sync: flags & 1 == 1,
         };
-        (events > 0 && syncs <= events && numbers_agree && head.last_seq < u64::MAX).then_some(head)
+        (records > 0
+            && marks <= syncs
+            && syncs <= records
+            && numbers_agree
+            && head.last_seq < u64::MAX)
+            .then_some(head)
     }
 }
 
-/// One decoded event of the chunk's thread.
+/// One decoded record of the chunk's thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Step {
     pub site: SiteId,
-    pub op: Op,
+    /// `None`: only a number.
+    pub op: Option<Op>,
     /// Its sequence number; 0 if it carries none.
     pub seq: u64,
 }
@@ -77,12 +88,14 @@ struct State {
     model: Model,
     head: Head,
     syncs_left: u64,
+    marks_left: u64,
     /// The last sequence number, or the chunk's first before there was one.
     seq: u64,
 }
 
 const NO_CHUNK: Head = Head {
     thread: ThreadId(0),
+    records: 0,
     events: 0,
     syncs: 0,
     first_seq: 0,
@@ -100,6 +113,7 @@ impl Decoder {
                 model: Model::new(),
                 head: NO_CHUNK,
                 syncs_left: 0,
+                marks_left: 0,
                 seq: 0,
             },
         }
@@ -112,10 +126,11 @@ impl Decoder {
         let head = Head::read(&mut input).ok_or(Damaged)?;
         chunk::get_block(&mut input, &mut self.body).ok_or(Damaged)?;
         self.at = 0;
-        self.left = head.events;
+        self.left = head.records;
         self.state.model.reset();
         self.state.head = head;
         self.state.syncs_left = head.syncs;
+        self.state.marks_left = head.records - head.events;
         self.state.seq = head.first_seq;
         Ok(head)
     }
@@ -129,20 +144,11 @@ impl Decoder {
         let mut input = Input::new(self.body.get(self.at..).ok_or(Damaged)?);
         let tag = input.byte().ok_or(Damaged)?;
         let step = if tag < 0x80 {
-            let (site, obj, slot) = self.state.model.decode(tag, &mut input).ok_or(Damaged)?;
-            let loc = Loc {
-                obj: ObjId(obj),
-                slot,
-            };
-            let op = if tag & 1 == 0 {
-                Op::Read(loc)
-            } else {
-                Op::Write(loc)
-            };
-            let site = SiteId(site);
+            let (site, op) = self.state.model.access(tag, &mut input).ok_or(Damaged)?;
+            let op = Some(op);
             Step { site, op, seq: 0 }
         } else {
-            let first = self.left == self.state.head.events;
+            let first = self.left == self.state.head.records;
             self.state
                 .other(tag & 0x7f, first, &mut input)
                 .ok_or(Damaged)?
@@ -152,20 +158,54 @@ impl Decoder {
         Ok(Some(step))
     }
 
+    /// Calls `f` with the accesses up to the next event of another kind or the
+    /// end of the chunk.
+    #[inline]
+    pub(crate) fn accesses(&mut self, mut f: impl FnMut(SiteId, Op)) -> Result<(), Damaged> {
+        let mut input = Input::new(self.body.get(self.at..).ok_or(Damaged)?);
+        let mut left = self.left;
+        while left > 0
+            && let Some(&tag) = input.rest().first()
+            && tag < 0x80
+        {
+            input.byte();
+            let (site, op) = self.state.model.access(tag, &mut input).ok_or(Damaged)?;
+            left -= 1;
+            f(site, op);
+        }
+        self.left = left;
+        self.at = self.body.len() - input.rest().len();
+        Ok(())
+    }
+
     /// What the head promised must have come.
     #[cold]
     fn end(&self) -> Result<Option<Step>, Damaged> {
-        let State {
-            head,
-            syncs_left,
-            seq,
-            ..
-        } = &self.state;
-        if self.at == self.body.len() && *syncs_left == 0 && *seq == head.last_seq {
+        let state = &self.state;
+        let counts = state.syncs_left == 0 && state.marks_left == 0;
+        if self.at == self.body.len() && counts && state.seq == state.head.last_seq {
             Ok(None)
         } else {
             Err(Damaged)
         }
+    }
+}
+
+impl Model {
+    /// The access that `tag` begins.
+    #[inline]
+    fn access(&mut self, tag: u8, input: &mut Input<'_>) -> Option<(SiteId, Op)> {
+        let (site, obj, slot) = self.decode(tag, input)?;
+        let loc = Loc {
+            obj: ObjId(obj),
+            slot,
+        };
+        let op = if tag & 1 == 0 {
+            Op::Read(loc)
+        } else {
+            Op::Write(loc)
+        };
+        Some((SiteId(site), op))
     }
 }
 
@@ -193,11 +233,15 @@ impl State {
             slot,
             seq,
         };
-        let op = record.op()?;
-        // Accesses have a form of their own; one way to write an event.
-        if op.access().is_some() {
-            return None;
-        }
+        let op = match opcode {
+            raw::ORDER => {
+                self.marks_left = self.marks_left.checked_sub(1)?;
+                None
+            }
+            // Accesses have a form of their own: one way to write an event.
+            raw::READ | raw::WRITE => return None,
+            _ => Some(record.op()?),
+        };
         let site = SiteId(site);
         Some(Step { site, op, seq })
     }
@@ -267,7 +311,7 @@ mod tests {
             .into_iter()
             .map(|(site, op, seq)| Step {
                 site: SiteId(site),
-                op,
+                op: Some(op),
                 seq,
             })
             .collect();

@@ -2,12 +2,13 @@
 //! makes one pass, guesses through the [model](crate::model), and leaves what
 //! repeats to LZ4.
 //!
-//! Payload of an event chunk: varints thread, number of events, number of
-//! synchronisation events, first sequence number, last minus first (both 0
-//! without synchronisation events); a byte of flags (bit 0: the first event is
-//! a synchronisation event); a block with the events in program order.
+//! Payload of an event chunk: varints thread, number of records, how many of
+//! them are no events (`ORDER`), how many have a sequence number, the first
+//! such number, last minus first (both 0 if there are none); a byte of flags
+//! (bit 0: the first record has a number); a block with the records in program
+//! order.
 //!
-//! An event in the block:
+//! A record in the block:
 //! ```text
 //! access   0 ss ll oo w       s site code, l slot code, o object code, w write
 //! other    1 opcode           then  m1 ss ll oo m0   (m mode, two bits)
@@ -22,15 +23,16 @@ use crate::model::Model;
 use crate::raw::{self, Record, Records};
 use crate::varint::put;
 
-/// Longer sequences are split: 32 bytes an event at worst stay far below the
+/// Longer sequences are split: 32 bytes a record at worst stay far below the
 /// largest chunk.
-const MAX_EVENTS: usize = 1 << 20;
+const MAX_RECORDS: u64 = 1 << 20;
 
 /// What went into the chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Encoded {
+    /// Not counting `ORDER` records.
     pub events: u64,
-    /// Events that carry a sequence number.
+    /// Records that carry a sequence number.
     pub syncs: u64,
     /// Smallest and largest sequence number; 0 if there are none.
     pub first_seq: u64,
@@ -80,21 +82,21 @@ impl Encoder {
         events: impl IntoIterator<Item = (SiteId, Op, u64)>,
         out: &mut Vec<u8>,
     ) -> Encoded {
-        let mut records = events
+        let records = events
             .into_iter()
             .map(|(site, op, seq)| Record::of(site, op, seq));
-        self.records(thread, &mut records, out)
+        self.records(thread, records, out)
     }
 
-    fn records(
+    pub(crate) fn records(
         &mut self,
         thread: ThreadId,
-        records: &mut impl Iterator<Item = Record>,
+        mut records: impl Iterator<Item = Record>,
         out: &mut Vec<u8>,
     ) -> Encoded {
         let mut total = Encoded::default();
         loop {
-            let (part, more) = self.one(thread, records, total.last_seq, out);
+            let (part, more) = self.one(thread, &mut records, total.last_seq, out);
             total.events += part.events;
             total.syncs += part.syncs;
             total.dropped += part.dropped;
@@ -122,6 +124,8 @@ impl Encoder {
         self.body.clear();
         let body = &mut self.body;
         let mut sum = Encoded::default();
+        let mut count = 0;
+        let mut marks = 0;
         let mut starts_with_sync = false;
         let mut more = false;
         let mut seq = seq_before;
@@ -142,10 +146,11 @@ impl Encoder {
                 let slot = (r.opcode <= raw::ATOMIC_UPDATE).then_some(r.slot);
                 let codes = self.model.encode(r.site, r.operand, slot, body);
                 body[at + 1] = codes | (r.mode & 1) | (r.mode & 2) << 6;
+                marks += u64::from(r.opcode == raw::ORDER);
                 if sync {
                     if sum.syncs == 0 {
                         sum.first_seq = r.seq;
-                        starts_with_sync = sum.events == 0;
+                        starts_with_sync = count == 0;
                         put(body, 0);
                     } else {
                         put(body, r.seq - seq);
@@ -154,8 +159,8 @@ impl Encoder {
                     seq = r.seq;
                 }
             }
-            sum.events += 1;
-            if sum.events >= MAX_EVENTS as u64 {
+            count += 1;
+            if count >= MAX_RECORDS {
                 more = true;
                 break;
             }
@@ -163,10 +168,12 @@ impl Encoder {
         if sum.syncs > 0 {
             sum.last_seq = seq;
         }
-        if sum.events > 0 {
+        sum.events = count - marks;
+        if count > 0 {
             let at = chunk::start(Kind::Events, out);
             put(out, u64::from(thread.0));
-            put(out, sum.events);
+            put(out, count);
+            put(out, marks);
             put(out, sum.syncs);
             put(out, sum.first_seq);
             put(out, sum.last_seq - sum.first_seq);

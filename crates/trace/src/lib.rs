@@ -8,23 +8,30 @@
 
 mod chunk;
 mod crc;
+mod cut;
 mod decode;
 mod encode;
 mod error;
 pub mod event;
+mod linear;
 mod merge;
 mod model;
 pub mod raw;
 mod reader;
 mod rows;
+mod stats;
+pub mod std_text;
 pub mod tables;
 mod varint;
 mod writer;
 
+pub use cut::{Cut, cut};
 pub use encode::{Encoded, Encoder};
 pub use error::Error;
 pub use event::*;
+pub use linear::LinearWriter;
 pub use merge::{Events, Gap, Item};
 pub use reader::{Ending, Trace};
+pub use stats::Stats;
 pub use tables::{RunHeader, Tables};
 pub use writer::{MAJOR, MINOR, Writer};

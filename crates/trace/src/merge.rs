@@ -11,6 +11,9 @@
 //! every happens-before edge. The order of unsynchronised accesses of
 //! different threads need not be the one of the run; nobody recorded that.
 //!
+//! A record may have a number without being an event: it only says where its
+//! thread goes on, and so keeps the order of accesses when somebody knew it.
+//!
 //! Numbers are dense, so a missing one is a lost event: a thread's last buffer
 //! when the program was killed. Before the first such gap the merged events are
 //! exactly those of a legal run, except that a thread's last accesses may be
@@ -141,10 +144,24 @@ impl<'a, R: Read + Seek> Events<'a, R> {
 
     /// Calls `f` with every event that is left.
     pub fn for_each_event(&mut self, mut f: impl FnMut(&Event)) -> Result<(), Error> {
-        while let Some(item) = self.next_item()? {
+        loop {
+            // Accesses need no thought about order: straight from the decoder.
+            if let Some(lane) = self.current.and_then(|i| self.lanes.get_mut(i))
+                && lane.waiting.is_none()
+                && let Some(decoder) = &mut lane.decoder
+            {
+                let thread = lane.thread;
+                let sound = decoder.accesses(|site, op| f(&Event { thread, site, op }));
+                if let Err(Damaged) = sound {
+                    let offset = lane.offset;
+                    return Err(self.stop(damaged(offset)));
+                }
+            }
+            let Some(item) = self.next_item()? else {
+                return Ok(());
+            };
             f(&item.event);
         }
-        Ok(())
     }
 
     /// The next event; `None` at the end.
@@ -152,7 +169,7 @@ impl<'a, R: Read + Seek> Events<'a, R> {
     pub fn next_item(&mut self) -> Result<Option<Item>, Error> {
         loop {
             let Some(lane) = self.current.and_then(|i| self.lanes.get_mut(i)) else {
-                if self.switch()? {
+                if self.switch() {
                     continue;
                 }
                 return Ok(None);
@@ -180,39 +197,45 @@ impl<'a, R: Read + Seek> Events<'a, R> {
                 }
                 lane.seq = step.seq;
             }
-            let item = Item {
-                event: Event {
-                    thread: lane.thread,
-                    site: step.site,
-                    op: step.op,
-                },
-                seq: lane.seq,
-            };
+            let (thread, site, seq) = (lane.thread, step.site, lane.seq);
             if step.seq != 0 {
                 if step.seq != self.expected && !self.jump(step.seq)? {
                     return Ok(None);
                 }
                 self.expected = step.seq.saturating_add(1);
             }
-            return Ok(Some(item));
+            let Some(op) = step.op else {
+                continue;
+            };
+            let event = Event { thread, site, op };
+            return Ok(Some(Item { event, seq }));
         }
     }
 
     /// Makes the lane with the smallest number the current one.
-    fn switch(&mut self) -> Result<bool, Error> {
+    #[cold]
+    fn switch(&mut self) -> bool {
         let Some(Reverse((_, i))) = self.heap.pop() else {
-            return Ok(false);
+            return false;
         };
         self.current = Some(i as usize);
         self.limit = self.heap.peek().map_or(u64::MAX, |&Reverse((n, _))| n);
-        Ok(true)
+        true
     }
 
-    /// Leaves the current lane until it is the turn of `seq`.
+    /// Leaves the current lane until it is the turn of `seq`, for the one with
+    /// the smallest number: it takes its place in the heap.
     fn leave(&mut self, seq: u64) {
-        if let Some(i) = self.current.take() {
-            self.heap.push(Reverse((seq, i as u32)));
-        }
+        let Some(i) = self.current else {
+            return;
+        };
+        let Some(mut top) = self.heap.peek_mut() else {
+            return;
+        };
+        let Reverse((_, next)) = std::mem::replace(&mut *top, Reverse((seq, i as u32)));
+        drop(top);
+        self.current = Some(next as usize);
+        self.limit = self.heap.peek().map_or(u64::MAX, |&Reverse((n, _))| n);
     }
 
     /// The current lane is between two chunks: loads the next one, or leaves

@@ -47,8 +47,12 @@
 //! | 27 | `METHOD_EXIT` | 0 | method | 0 |
 //! | 28 | `BRANCH` | 0 | target | 0 |
 //! | 29 | `SLOT` (continues the record before it) | 0 | slot | 0 |
+//! | 30 | `ORDER` (no event) | 0 | 0 | seq |
 //!
-//! Modes of 3 to 5: 0 opaque, 1 acquire/release, 2 volatile.
+//! Modes of 3 to 5: 0 opaque, 1 acquire/release, 2 volatile. `ORDER` takes a
+//! number without being an event: accesses after it are ordered by that number.
+//! Whoever knows the order of all accesses (a scheduler, another tool's trace)
+//! keeps it with these; see [`crate::LinearWriter`].
 //!
 //! Rules for the writer of records:
 //! - Sequence numbers come from one counter of the run that starts at 1 and
@@ -107,6 +111,7 @@ pub const METHOD_ENTER: u8 = 26;
 pub const METHOD_EXIT: u8 = 27;
 pub const BRANCH: u8 = 28;
 pub const SLOT: u8 = 29;
+pub const ORDER: u8 = 30;
 
 pub const OPAQUE: u8 = 0;
 pub const ACQ_REL: u8 = 1;
@@ -115,13 +120,16 @@ pub const VOLATILE: u8 = 2;
 /// Whether records of this opcode carry a sequence number.
 #[inline]
 pub const fn is_sync(opcode: u8) -> bool {
-    opcode >= ATOMIC_READ && opcode <= INIT_END
+    opcode >= ATOMIC_READ && opcode <= INIT_END || opcode == ORDER
 }
 
 /// Whether w1 is a number of 32 bits (a thread, a method, a jump target).
 #[inline]
 const fn is_narrow(opcode: u8) -> bool {
-    matches!(opcode, FORK | JOIN | INTERRUPT | UNPARK) || opcode >= METHOD_ENTER
+    matches!(
+        opcode,
+        FORK | JOIN | INTERRUPT | UNPARK | METHOD_ENTER | METHOD_EXIT | BRANCH
+    )
 }
 
 /// An event with its parts laid out the same way for every opcode: what both
@@ -181,7 +189,19 @@ impl Record {
         }
     }
 
-    /// The operation, unless the record makes no sense.
+    /// A number without an event.
+    pub(crate) fn order(seq: u64) -> Record {
+        Record {
+            opcode: ORDER,
+            mode: 0,
+            site: 0,
+            operand: 0,
+            slot: 0,
+            seq,
+        }
+    }
+
+    /// The operation, unless the record makes no sense or is none.
     #[inline]
     pub(crate) fn op(&self) -> Option<Op> {
         let obj = ObjId(self.operand);
@@ -325,9 +345,9 @@ impl<'a> Records<'a> {
             }
             r.seq = w2;
         }
-        let known = r.opcode > NONE && r.opcode <= BRANCH;
+        let known = r.opcode <= BRANCH || r.opcode == ORDER;
         let fits = !is_narrow(r.opcode) || u32::try_from(w1).is_ok();
-        if matches!(r.opcode, BEGIN | END | INTERRUPTED | PARK) {
+        if matches!(r.opcode, BEGIN | END | INTERRUPTED | PARK | ORDER) {
             r.operand = 0;
         }
         (known && fits).then_some(r)

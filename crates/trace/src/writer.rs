@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use crate::chunk::{self, Kind, MAX_CHUNK};
 use crate::encode::{Encoded, Encoder};
 use crate::event::{ObjId, Op, SiteId, ThreadId};
+use crate::raw::Record;
 use crate::rows::{Interner, Row, RowOut};
 use crate::tables::*;
 use crate::varint::put;
@@ -63,6 +64,18 @@ impl<W: Write> Writer<W> {
         events: impl IntoIterator<Item = (SiteId, Op, u64)>,
     ) -> io::Result<Encoded> {
         let done = self.encoder.chunk(thread, events, &mut self.buf);
+        self.count(&done);
+        self.flush_buf()?;
+        Ok(done)
+    }
+
+    pub(crate) fn append_records(
+        &mut self,
+        thread: ThreadId,
+        records: &[Record],
+    ) -> io::Result<Encoded> {
+        let records = records.iter().copied();
+        let done = self.encoder.records(thread, records, &mut self.buf);
         self.count(&done);
         self.flush_buf()?;
         Ok(done)
@@ -154,6 +167,12 @@ impl<W: Write> Writer<W> {
         footer.events = self.events;
         footer.dropped = self.dropped;
         self.table([(0, &footer)])?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    /// Ends the trace without a footer.
+    pub fn abandon(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
     }
