@@ -112,7 +112,7 @@ impl<'c, 'a> Editor<'c, 'a> {
     /// Adds a handler for everything that the body (not the entry snippet)
     /// throws, outermost: every handler already there comes first. The snippet
     /// finds the exception alone on the stack, may use no local, and must end
-    /// in `athrow`. Not for constructors: no one frame would be true both
+    /// in `athrow`. A constructor cannot have one: no single frame is true both
     /// before and after `super(..)`.
     pub fn catch_all(&mut self, snippet: Snippet) {
         self.catch = Some(snippet);
@@ -147,6 +147,11 @@ impl<'c, 'a> Editor<'c, 'a> {
             return Err(error);
         }
         let code = self.code;
+        let method = class.methods.get(code.method_index);
+        let method = method.ok_or(EditError::NoMethod(code.method_index))?;
+        if self.catch.is_some() && class.member_name(method) == "<init>" {
+            return Err(EditError::CatchInConstructor);
+        }
         self.sort_edits()?;
         let layout = Layout::compute(&self)?;
         let catch = self.catch.as_ref();

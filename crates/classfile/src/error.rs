@@ -45,6 +45,8 @@ pub enum EditError {
     Replaced(u32),
     #[error("two stack map frames would fall on one pc")]
     FrameClash,
+    #[error("a constructor cannot have a catch-all handler")]
+    CatchInConstructor,
     #[error("the edited code has no method {0} to go to")]
     NoMethod(usize),
     #[error(transparent)]

@@ -26,6 +26,10 @@ pub struct Snippet {
 
 impl Snippet {
     /// Starts an assembler that adds the constants it needs to `pool`.
+    #[expect(
+        clippy::new_ret_no_self,
+        reason = "the assembler is how a snippet comes into being"
+    )]
     pub fn new(pool: &mut Pool) -> Asm<'_> {
         Asm {
             pool,

@@ -88,7 +88,7 @@ impl<'c> Flow<'c> {
             flow,
         };
         run.arrive(0, &start, 0)?;
-        run.to_fixpoint()?;
+        run.reach_fixpoint()?;
         Ok(run.flow)
     }
 
@@ -189,7 +189,7 @@ struct Run<'c> {
 }
 
 impl Run<'_> {
-    fn to_fixpoint(&mut self) -> Result<(), FlowError> {
+    fn reach_fixpoint(&mut self) -> Result<(), FlowError> {
         let mut state = State::default();
         loop {
             let mut any = false;

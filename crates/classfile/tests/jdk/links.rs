@@ -1,7 +1,8 @@
 //! Edited everywhere, every class still verifies and runs.
 
-use classfile::{ClassFile, Code, EditError, Editor, Snippet};
+use classfile::{ClassFile, EditError};
 
+use crate::exercise::edit_everywhere;
 use crate::support::{Jar, Scratch, jdk_classes, path, run};
 
 const MODULES: [&str; 6] = [
@@ -12,40 +13,6 @@ const MODULES: [&str; 6] = [
     "java.net.http",
     "java.sql",
 ];
-
-/// Inserts code wherever code can be inserted. The constants come in all
-/// sizes, so that `ldc` and `ldc_w` appear too.
-fn edit_everywhere(class: &mut ClassFile<'_>, method: usize) -> Result<bool, EditError> {
-    let Some(code) = Code::decode(class, method)? else {
-        return Ok(false);
-    };
-    if code.insns.len() == 1 && class.member_name(&class.methods[method]) == "finalize" {
-        // HotSpot takes an empty finalizer for none; Object's must stay empty.
-        return Ok(false);
-    }
-    let constructor = class.member_name(&class.methods[method]) == "<init>";
-    let mut ed = Editor::new(&code);
-    let local = ed.alloc_local(2);
-    for insn in &code.insns {
-        let number = (insn.pc as i32 & 0xf) * 5_000;
-        let pool = &mut class.pool;
-        ed.insert_before(insn.pc, Snippet::new(pool).push_int(number).pop().finish()?);
-        ed.insert_after(insn.pc, Snippet::new(pool).aconst_null().pop().finish()?);
-    }
-    let pool = &mut class.pool;
-    let entry = Snippet::new(pool)
-        .push_long(7)
-        .lstore(local)
-        .lload(local)
-        .pop2()
-        .finish()?;
-    ed.insert_at_entry(entry);
-    if !constructor {
-        ed.catch_all(Snippet::new(pool).dup().pop().athrow().finish()?);
-    }
-    ed.finish(class)?;
-    Ok(true)
-}
 
 #[test]
 fn classes_edited_everywhere_link_under_full_verification() {
@@ -82,7 +49,7 @@ fn classes_edited_everywhere_link_under_full_verification() {
 
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/jdk/Link.java");
     let (out, list) = (scratch.0.join("out"), scratch.0.join("names"));
-    std::fs::write(&list, names).unwrap();
+    std::fs::write(&list, &names).unwrap();
     run("javac", &["-d", path(&out), source]);
     let mut patch_args = Vec::new();
     for (module, jar) in std::iter::zip(MODULES, jars) {
@@ -104,6 +71,11 @@ fn classes_edited_everywhere_link_under_full_verification() {
     ]);
     let text = String::from_utf8_lossy(&run("java", &args)).into_owned();
     assert!(!text.contains("FAILED"), "{text}");
+    let count = names.lines().count();
+    assert!(
+        text.contains(&format!("linked {count} of {count}")),
+        "{text}"
+    );
     assert!(text.contains("compiler exit 0"), "{text}");
     // The edited compiler does what the original did.
     let compiled = |dir: &std::path::Path| std::fs::read(dir.join("Link.class")).unwrap();

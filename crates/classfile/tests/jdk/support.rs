@@ -44,6 +44,8 @@ impl Drop for Scratch {
 pub fn run(tool: &str, args: &[&str]) -> Vec<u8> {
     let out = Command::new(jdk().join("bin").join(tool))
         .args(args)
+        // Where a crash leaves its report.
+        .current_dir(std::env::temp_dir())
         .output()
         .unwrap_or_else(|e| panic!("cannot start {tool}: {e}"));
     if !out.status.success() {
