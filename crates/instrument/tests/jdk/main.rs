@@ -1,15 +1,15 @@
 //! Every class of six modules of the installed JDK, rewritten with everything
 //! probed, links under full verification and still works.
 
-#[path = "../../../classfile/tests/jdk/support.rs"]
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::OnceLock;
 
-use instrument::{Mode, PROBES, Policy, Request, rewrite};
-use support::{Scratch, jdk_classes, path, run};
+use instrument::{Mode, Policy, Request, rewrite};
+use support::{Scratch, jdk, path, run};
 
 const MODULES: [&str; 6] = [
     "java.base",
@@ -19,6 +19,51 @@ const MODULES: [&str; 6] = [
     "java.net.http",
     "java.sql",
 ];
+
+/// A class file of the JDK.
+struct Entry {
+    module: &'static str,
+    /// Below the module.
+    path: String,
+    bytes: Vec<u8>,
+}
+
+/// The class files of the modules, read from the runtime image once.
+fn jdk_classes() -> &'static [Entry] {
+    static CLASSES: OnceLock<Vec<Entry>> = OnceLock::new();
+    CLASSES.get_or_init(|| {
+        let scratch = Scratch::new("image");
+        let image = jdk().join("lib/modules");
+        let wanted = format!(
+            "regex:/({})/.*\\.class",
+            MODULES.join("|").replace('.', "\\.")
+        );
+        let args = ["extract", "--include", &wanted, "--dir", path(&scratch.0)];
+        run("jimage", &[&args[..], &[path(&image)]].concat());
+        let mut found = Vec::new();
+        for module in MODULES {
+            let root = scratch.0.join(module);
+            collect(module, &root, &root, &mut found);
+        }
+        assert!(found.len() > 10_000, "only {} classes", found.len());
+        found
+    })
+}
+
+fn collect(module: &'static str, root: &Path, dir: &Path, found: &mut Vec<Entry>) {
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let at = entry.unwrap().path();
+        if at.is_dir() {
+            collect(module, root, &at, found);
+        } else if !at.ends_with("module-info.class") {
+            found.push(Entry {
+                module,
+                path: path(at.strip_prefix(root).unwrap()).to_owned(),
+                bytes: std::fs::read(&at).unwrap(),
+            });
+        }
+    }
+}
 
 /// What a pass over the classes left in a directory.
 struct Outcome {
@@ -36,10 +81,6 @@ fn rewrite_all(to: &Path, mode: Mode, policy: &Policy) -> Outcome {
         sites: 0,
     };
     for entry in jdk_classes() {
-        let wanted = MODULES.contains(&entry.module.as_str());
-        if !wanted || entry.path == "module-info.class" {
-            continue;
-        }
         let result = rewrite(&Request {
             bytes: &entry.bytes,
             mode,
@@ -56,7 +97,7 @@ fn rewrite_all(to: &Path, mode: Mode, policy: &Policy) -> Outcome {
             outcome.left.push(line);
         }
         if let Some(bytes) = &result.bytes {
-            let to = to.join(&entry.module).join(&entry.path);
+            let to = to.join(entry.module).join(&entry.path);
             std::fs::create_dir_all(to.parent().unwrap()).unwrap();
             std::fs::write(&to, bytes).unwrap();
         }
@@ -64,43 +105,6 @@ fn rewrite_all(to: &Path, mode: Mode, policy: &Policy) -> Outcome {
         outcome.names.push('\n');
     }
     outcome
-}
-
-/// A bridge whose probes do nothing, in place of the real one.
-fn stub_bridge(scratch: &Path, patches: &Path) {
-    let mut source = String::from("package java.lang;\npublic final class Photofinish {\n");
-    for probe in PROBES {
-        let params = classfile::method(probe.desc).unwrap();
-        let params: Vec<String> = params
-            .params()
-            .enumerate()
-            .map(|(i, p)| format!("{} a{i}", java_type(p)))
-            .collect();
-        let _ = writeln!(
-            source,
-            "  public static void {}({}) {{}}",
-            probe.name,
-            params.join(", ")
-        );
-    }
-    source.push_str("}\nfinal class PhotofinishThread {}\n");
-    let file = scratch.join("Photofinish.java");
-    std::fs::write(&file, source).unwrap();
-    let here = format!("java.base={}", path(scratch));
-    let out = patches.join("java.base");
-    run(
-        "javac",
-        &["--patch-module", &here, "-d", path(&out), path(&file)],
-    );
-}
-
-fn java_type(desc: &str) -> String {
-    match desc {
-        "I" => "int".into(),
-        "J" => "long".into(),
-        "Z" => "boolean".into(),
-        object => object[1..object.len() - 1].replace('/', "."),
-    }
 }
 
 fn links(mode: Mode, trusted: &[&str], name: &str) {
@@ -115,7 +119,7 @@ fn links(mode: Mode, trusted: &[&str], name: &str) {
     println!("missing models: {:?}", outcome.missing);
     assert!(outcome.sites > 100_000, "only {} sites", outcome.sites);
     assert!(outcome.left.len() < 5, "{:?}", outcome.left);
-    stub_bridge(&scratch.0, &patches);
+    support::bridge(&scratch.0, &patches.join("java.base"), "", "");
 
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/jdk/Probed.java");
     let (out, list) = (scratch.0.join("out"), scratch.0.join("names"));

@@ -1,0 +1,291 @@
+//! A rewritten program does what it did, and its probes run where they should.
+//!
+//! `Sample.java` is compiled, rewritten, and run twice: as it was, and with a
+//! bridge that notes every probe. Comments in the source say what is expected.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use classfile::{ClassFile, acc};
+use instrument::{Level, Mode, Policy, Request, Rewritten, Site, SiteKind, rewrite};
+use support::{Scratch, path, run};
+
+const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/behaviour/Sample.java");
+
+fn rewrite_with(bytes: &[u8], policy: &Policy, first_site: u32) -> Rewritten {
+    rewrite(&Request {
+        bytes,
+        mode: Mode::FastTrack,
+        policy,
+        first_site,
+        boot_or_platform: Some(false),
+    })
+    .unwrap()
+}
+
+/// The class files of a directory, by name.
+fn classes(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path());
+    files
+        .map(|f| {
+            let name = f.file_stem().unwrap().to_string_lossy().into_owned();
+            (name, std::fs::read(&f).unwrap())
+        })
+        .collect()
+}
+
+fn compile(scratch: &Scratch, source: &str) -> BTreeMap<String, Vec<u8>> {
+    let out = scratch.0.join("classes");
+    run("javac", &["-g", "-Xlint:none", "-d", path(&out), source]);
+    classes(&out)
+}
+
+fn compile_text(scratch: &Scratch, name: &str, text: &str) -> BTreeMap<String, Vec<u8>> {
+    let source = scratch.0.join(format!("{name}.java"));
+    std::fs::write(&source, text).unwrap();
+    compile(scratch, path(&source))
+}
+
+/// What the noting bridge does when the program ends.
+const NOTES: &str = r#"
+    static final StringBuilder notes = new StringBuilder();
+    static {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            try {
+                var file = java.nio.file.Path.of(System.getProperty("notes"));
+                java.nio.file.Files.writeString(file, notes);
+            } catch (java.io.IOException e) {
+                throw new java.io.UncheckedIOException(e);
+            }
+        }));
+    }"#;
+
+/// What the comments of the source ask for: the probes of each line.
+fn wanted() -> BTreeMap<u16, Vec<String>> {
+    let source = std::fs::read_to_string(SAMPLE).unwrap();
+    let lines = source.lines().enumerate();
+    lines
+        .filter_map(|(i, line)| {
+            let probes = line.split("//~").nth(1)?.split_whitespace();
+            Some((i as u16 + 1, probes.map(str::to_owned).collect()))
+        })
+        .collect()
+}
+
+#[test]
+fn probes_run_where_the_comments_say_and_change_nothing() {
+    let scratch = Scratch::new("behaviour");
+    let original = compile(&scratch, SAMPLE);
+    let policy = Policy::default();
+    let rewritten = scratch.0.join("rewritten");
+    std::fs::create_dir_all(&rewritten).unwrap();
+    let mut sites: Vec<Site> = Vec::new();
+    // Beyond what `sipush` can push, so that the constants are exercised.
+    let first = 40_000;
+    for (name, bytes) in &original {
+        let mut class = ClassFile::parse(bytes).unwrap();
+        if name == "Sample$Inner" {
+            // As other compilers leave it: written before super(..), not final.
+            for field in &mut class.fields {
+                field.access &= !acc::FINAL;
+            }
+        }
+        let bytes = class.to_bytes();
+        let result = rewrite_with(&bytes, &policy, first + sites.len() as u32);
+        assert_eq!(result.level, Level::Full);
+        assert!(result.skipped.is_empty(), "{:?}", result.skipped);
+        sites.extend(result.sites);
+        let out = result.bytes.unwrap_or(bytes);
+        std::fs::write(rewritten.join(format!("{name}.class")), out).unwrap();
+    }
+    let bridge = scratch.0.join("bridge");
+    let note = r"notes.append(NAME).append(' ').append(SITE).append('\n');";
+    support::bridge(&scratch.0, &bridge, NOTES, note);
+    let notes = scratch.0.join("notes");
+
+    let before = run("java", &["-cp", path(&scratch.0.join("classes")), "Sample"]);
+    let after = run(
+        "java",
+        &[
+            &format!("--patch-module=java.base={}", path(&bridge)),
+            &format!("-Dnotes={}", path(&notes)),
+            "-Xverify:all",
+            "-cp",
+            path(&rewritten),
+            "Sample",
+        ],
+    );
+    assert_eq!(before, after, "the program's output changed");
+
+    let mut cloned = 0;
+    let mut seen: BTreeMap<u16, Vec<String>> = BTreeMap::new();
+    for note in std::fs::read_to_string(&notes).unwrap().lines() {
+        let (probe, id) = note.split_once(' ').unwrap();
+        let Ok(id) = id.parse::<u32>() else {
+            assert_eq!(probe, "cloned", "only this probe has no site");
+            cloned += 1;
+            continue;
+        };
+        let site = &sites[(id - first) as usize];
+        seen.entry(site.line.unwrap())
+            .or_default()
+            .push(probe.to_owned());
+    }
+    assert_eq!(seen, wanted());
+    assert_eq!(cloned, 1);
+}
+
+/// The sites of one method: kind, line, and target or array.
+fn sites_of(result: &Rewritten, method: &str) -> Vec<(SiteKind, u16, String)> {
+    let sites = result.sites.iter().filter(|s| &*s.method == method);
+    sites
+        .map(|s| {
+            let target = s.target.as_ref().map(|t| format!("{}.{}", t.class, t.name));
+            let what = target.or_else(|| s.array_from.clone()).unwrap_or_default();
+            (s.kind, s.line.unwrap(), what)
+        })
+        .collect()
+}
+
+#[test]
+fn sites_name_fields_and_where_arrays_come_from() {
+    let scratch = Scratch::new("sites");
+    let text = "class A {\n\
+        int[][] table; static long[] all;\n\
+        int pick(int[] given, boolean b) {\n\
+          int[] made = new int[2];\n\
+          int[] own = table[1];\n\
+          int n = given[0] + made[1]\n\
+            + own[0]\n\
+            + (int) all[0] + B.make()[0]\n\
+            + (b ? given : made)[0];\n\
+          return n + new B().value; } }\n\
+      class B { final int value = make()[1]; static int[] make() { return null; } }\n";
+    let classes = compile_text(&scratch, "A", text);
+    let result = rewrite_with(&classes["A"], &Policy::default(), 0);
+    use SiteKind::*;
+    let found = sites_of(&result, "pick");
+    let found: Vec<_> = found.iter().map(|(k, l, w)| (*k, *l, w.as_str())).collect();
+    assert_eq!(
+        found,
+        [
+            (NewArray, 4, ""),
+            (FieldRead, 5, "A.table"),
+            (ElemRead, 5, "A.table"),
+            (ElemRead, 6, "parameter given"),
+            (ElemRead, 6, "local made"),
+            (ElemRead, 6, "A.table[]"),
+            (StaticRead, 6, "A.all"),
+            (ElemRead, 6, "A.all"),
+            (ElemRead, 8, "B.make()"),
+            (ElemRead, 9, ""),
+            (NewObject, 10, ""),
+            // Final, but of another class: unknown here.
+            (FieldRead, 10, "B.value"),
+        ]
+    );
+    let own = result.sites.iter().find(|s| s.kind == FieldRead).unwrap();
+    assert_eq!((own.volatile, own.checked), (Some(false), true));
+    assert_eq!(result.sites.last().unwrap().volatile, None);
+    let bcis: Vec<u16> = result.sites.iter().map(|s| s.bci).collect();
+    assert!(bcis.is_sorted(), "{bcis:?}");
+}
+
+#[test]
+fn trusted_code_is_watched_for_what_orders_threads() {
+    let scratch = Scratch::new("trusted");
+    let text = "class T {\n\
+        int plain; volatile int flag; static volatile int shared; int[] data = {1};\n\
+        synchronized int run(T t) { plain = flag; shared = 2;\n\
+          synchronized (t) { return data[0] + plain; } } }\n";
+    let classes = compile_text(&scratch, "T", text);
+    let result = rewrite_with(&classes["T"], &Policy::new(&[], &[], &["T"]), 0);
+    assert_eq!(result.level, Level::Sync);
+    use SiteKind::*;
+    let kinds: Vec<_> = result.sites.iter().map(|s| s.kind).collect();
+    // The two last are the normal and the exceptional end of the block.
+    assert_eq!(
+        kinds,
+        [SyncMethod, Exit, FieldRead, StaticWrite, Enter, Exit, Exit]
+    );
+    assert!(result.sites.iter().all(|s| !s.checked));
+    let left = rewrite_with(&classes["T"], &Policy::new(&[], &["T"], &[]), 0);
+    assert!(left.bytes.is_none() && left.sites.is_empty());
+}
+
+#[test]
+fn fields_are_added_by_mode_and_level() {
+    let scratch = Scratch::new("fields");
+    let text = "class F { int a; volatile long b; final int c = 1; static int d; }\n\
+        class G extends F { int a; }\n\
+        interface H { int X = F.d; }\n";
+    let classes = compile_text(&scratch, "F", text);
+    let added = |class: &str, mode: Mode, trusted: &[&str]| -> Vec<String> {
+        let result = rewrite(&Request {
+            bytes: &classes[class],
+            mode,
+            policy: &Policy::new(&[], &[], trusted),
+            first_site: 0,
+            boot_or_platform: None,
+        })
+        .unwrap();
+        let bytes = result.bytes.expect("something was added");
+        let after = ClassFile::parse(&bytes).unwrap();
+        let fields = after
+            .fields
+            .iter()
+            .map(|f| after.member_name(f).into_owned());
+        fields
+            .filter(|n| n.starts_with(instrument::PREFIX))
+            .collect()
+    };
+    let fast = ["$pf$w$a$I", "$pf$r$a$I", "$pf$v$b$J", "$pf$a"];
+    assert_eq!(added("F", Mode::FastTrack, &[]), fast);
+    assert_eq!(added("F", Mode::FastTrack, &["F"]), ["$pf$v$b$J"]);
+    assert_eq!(added("F", Mode::Events, &[]), ["$pf$a", "$pf$id"]);
+    assert_eq!(added("F", Mode::Events, &["F"]), ["$pf$id"]);
+    assert_eq!(added("G", Mode::FastTrack, &[]), fast[..2]);
+    assert_eq!(added("H", Mode::FastTrack, &[]), [""; 0]);
+}
+
+#[test]
+fn its_own_output_is_left_alone() {
+    let scratch = Scratch::new("twice");
+    let policy = Policy::default();
+    for bytes in compile(&scratch, SAMPLE).values() {
+        let once = rewrite_with(bytes, &policy, 0);
+        let twice = rewrite_with(&once.bytes.unwrap(), &policy, 0);
+        assert!(twice.bytes.is_none(), "{}", twice.name);
+    }
+}
+
+#[test]
+fn broken_classes_never_panic() {
+    use proptest::prelude::*;
+    use proptest::test_runner::{Config, TestRunner};
+    let scratch = Scratch::new("broken");
+    let classes: Vec<Vec<u8>> = compile(&scratch, SAMPLE).into_values().collect();
+    let policy = Policy::default();
+    let change = (any::<prop::sample::Index>(), any::<u8>());
+    let strategy = (0..classes.len(), prop::collection::vec(change, 1..8));
+    let mut runner = TestRunner::new(Config::with_cases(3000));
+    let result = runner.run(&strategy, |(class, changes)| {
+        let mut bytes = classes[class].clone();
+        for (at, value) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        let _ = rewrite(&Request {
+            bytes: &bytes,
+            mode: Mode::FastTrack,
+            policy: &policy,
+            first_site: u32::MAX - 3,
+            boot_or_platform: None,
+        });
+        Ok(())
+    });
+    result.unwrap();
+}
