@@ -1,7 +1,85 @@
-//! Race detectors, one a file, each a fold over events.
+//! Race detectors, one a file, each a fold over events: the same code inside
+//! the running JVM and over a recorded trace.
+//!
+//! | file | what it finds | may be wrong? | may miss? |
+//! |---|---|---|---|
+//! | `fasttrack` | accesses unordered by happens-before in this run | no | later races of a variable that raced |
+//! | `hybrid` | pairs that another schedule may bring together | yes | only what needs other code to run |
+//! | `lockset` | locations that no lock protects throughout | yes | yes |
+//! | `h` | JRF's `norace`: the last write is not visible to the accessing thread | no | a read before an unordered write |
+//! | `vectors`, `h_sets` | as `fasttrack` and `h`, slowly and plainly: their oracles | | |
+//!
+//! `variable` holds FastTrack's transitions, which the agent calls directly;
+//! `clocks` says which events order which; `threads` gives threads their
+//! places in clocks; `init` adds the order of class initialisation.
 
+pub mod clocks;
+pub mod fasttrack;
+pub mod finding;
+pub mod h;
+pub mod h_sets;
+pub mod held;
+pub mod hybrid;
 pub mod init;
+pub mod lockset;
+pub mod threads;
 pub mod variable;
+pub mod vectors;
 
+pub use fasttrack::FastTrack;
+pub use finding::{Access, Finding, FindingKey, Findings, Kind};
+pub use h::H;
+pub use hybrid::Hybrid;
 pub use init::InitIntervals;
+pub use lockset::Lockset;
 pub use variable::{Prior, Reads, Step};
+pub use vectors::Vectors;
+
+use trace::{Event, Loc, Op};
+
+/// A fold over the events of one run, in an order in which it could have
+/// happened. Takes any sequence without harm: what has no meaning (the end of
+/// a thread that never began) is ignored.
+pub trait Detector: std::fmt::Debug + Send {
+    fn event(&mut self, e: &Event);
+    fn findings(&self) -> &Findings;
+}
+
+impl Kind {
+    /// A detector of this kind, as users get it.
+    pub fn detector(self) -> Box<dyn Detector> {
+        match self {
+            Kind::HappensBefore => Box::new(FastTrack::default()),
+            Kind::Hybrid => Box::new(Hybrid::default()),
+            Kind::Lockset => Box::new(Lockset::default()),
+            Kind::H => Box::new(H::default()),
+        }
+    }
+}
+
+/// An access of any strength.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct AnyAccess {
+    pub loc: Loc,
+    pub write: bool,
+    pub atomic: bool,
+}
+
+impl AnyAccess {
+    pub fn of(op: Op) -> Option<AnyAccess> {
+        let (loc, write, atomic) = match op {
+            Op::Read(loc) => (loc, false, false),
+            Op::Write(loc) => (loc, true, false),
+            Op::AtomicRead(loc, _) => (loc, false, true),
+            // An update reads as well, but conflicts wherever its write does.
+            Op::AtomicWrite(loc, _) | Op::AtomicUpdate(loc, _) => (loc, true, true),
+            _ => return None,
+        };
+        Some(AnyAccess { loc, write, atomic })
+    }
+
+    /// Accesses of one location by two threads: one writes, one is plain.
+    pub fn conflicts(write: (bool, bool), atomic: (bool, bool)) -> bool {
+        (write.0 || write.1) && !(atomic.0 && atomic.1)
+    }
+}

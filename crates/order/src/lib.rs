@@ -6,8 +6,10 @@
 
 mod clock;
 mod epoch;
+mod lock_sets;
 mod read_sets;
 
 pub use clock::{ClockView, VectorClock};
 pub use epoch::{Epoch, Stamp, Tid};
+pub use lock_sets::{Held, LockSetId, LockSets};
 pub use read_sets::{ReadSets, SetId};

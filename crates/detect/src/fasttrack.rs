@@ -1,0 +1,284 @@
+//! FastTrack over a stream of events: the transitions of [`crate::variable`],
+//! the order of [`crate::clocks`].
+//!
+//! # What it claims
+//! On every variable the first access that is unordered with an earlier
+//! conflicting one is reported, and no pair is reported that happens-before
+//! orders. A write names every remembered reader it races with.
+//!
+//! # Mixed accesses
+//! Two atomic accesses (volatile, `VarHandle`, `Unsafe`) never race with each
+//! other; an atomic and a plain one of the same location do, if unordered and
+//! one writes. Atomic accesses do not replace each other as witnesses unless
+//! ordered, so a location keeps those of every thread. [`Options::mixed`]
+//! turns this off.
+//!
+//! # Speed
+//! A plain access is one table lookup and, in the epoch of the last write or
+//! read, one comparison. Nothing is allocated but for new variables. Read sets
+//! that no variable holds any more are freed when there are many.
+
+use crate::clocks::{Clocks, Edges};
+use crate::finding::{Access, Finding, Findings, Kind};
+use crate::variable::{self, Prior, Reads};
+use crate::{AnyAccess, Detector};
+use order::{ClockView, ReadSets, SetId, Stamp, VectorClock};
+use rustc_hash::FxHashMap;
+use trace::{Event, Loc, SiteId};
+
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Whether a plain access races with an unordered atomic one.
+    pub mixed: bool,
+    /// Whether ended threads leave their places in clocks to new ones. Off
+    /// only in tests: the findings are the same.
+    pub reuse_threads: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            mixed: true,
+            reuse_threads: true,
+        }
+    }
+}
+
+/// The detector. See the module's text.
+#[derive(Debug)]
+pub struct FastTrack {
+    options: Options,
+    clocks: Clocks,
+    vars: FxHashMap<Loc, Var>,
+    /// Entry 0 is nobody's.
+    atomics: Vec<Atomic>,
+    sets: ReadSets,
+    collect_at: usize,
+    findings: Findings,
+    events: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Var {
+    w: Stamp,
+    r: Reads,
+    /// Its entry in `atomics`, if it has one.
+    atomic: u32,
+}
+
+/// The atomic accesses of a location that may race with plain ones: at most
+/// one of a thread, none that another covers.
+#[derive(Debug, Default)]
+struct Atomic {
+    writes: Vec<Stamp>,
+    reads: Vec<Stamp>,
+}
+
+const COLLECT: usize = 1 << 20;
+
+impl Default for FastTrack {
+    fn default() -> FastTrack {
+        FastTrack::new(Options::default())
+    }
+}
+
+impl Detector for FastTrack {
+    #[inline]
+    fn event(&mut self, e: &Event) {
+        match e.op.access() {
+            Some((loc, write)) => self.plain(e, loc, write),
+            None => self.other(e),
+        }
+        self.events += 1;
+    }
+
+    fn findings(&self) -> &Findings {
+        &self.findings
+    }
+}
+
+impl FastTrack {
+    pub fn new(options: Options) -> FastTrack {
+        FastTrack {
+            options,
+            clocks: Clocks::new(Edges::All, options.reuse_threads),
+            vars: FxHashMap::default(),
+            atomics: vec![Atomic::default()],
+            sets: ReadSets::new(),
+            collect_at: COLLECT,
+            findings: Findings::default(),
+            events: 0,
+        }
+    }
+
+    /// The order of events so far.
+    pub fn clocks(&self) -> &Clocks {
+        &self.clocks
+    }
+
+    /// How often reads were forgotten for want of room (see [`ReadSets`]).
+    pub fn forgotten(&self) -> u64 {
+        self.sets.forgotten()
+    }
+
+    #[inline]
+    fn plain(&mut self, e: &Event, loc: Loc, write: bool) {
+        let at = self.clocks.threads.index(e.thread);
+        let me = self.clocks.threads.get(at);
+        let var = self.vars.entry(loc).or_default();
+        // Before anything else: most accesses end here.
+        if var.w.epoch == me.epoch {
+            return;
+        }
+        let my = Stamp::new(me.epoch, e.site.0);
+        let step = if write {
+            variable::write(var.w, var.r, &me.clock, my, &self.sets)
+        } else {
+            variable::read(var.w, var.r, &me.clock, my, &mut self.sets)
+        };
+        if step.race.is_none() && var.atomic == 0 {
+            (var.w, var.r) = (step.w, step.r);
+            if self.sets.nodes() >= self.collect_at {
+                self.collect();
+            }
+            return;
+        }
+        self.judge(at, e, loc, write);
+    }
+
+    /// A plain access that seems to race, or may with atomic ones.
+    #[cold]
+    fn judge(&mut self, at: usize, e: &Event, loc: Loc, write: bool) {
+        let old = self.vars.get(&loc).copied().unwrap_or_default();
+        let my = Stamp::new(self.clocks.threads.get(at).epoch, e.site.0);
+        let step = loop {
+            let me = &self.clocks.threads.get(at).clock;
+            let step = if write {
+                variable::write(old.w, old.r, me, my, &self.sets)
+            } else {
+                variable::read(old.w, old.r, me, my, &mut self.sets)
+            };
+            match step.race {
+                Some(prior) if self.clocks.excused(at, prior.stamp.epoch) => continue,
+                _ => break step,
+            }
+        };
+        let mut priors: Vec<Prior> = step.race.into_iter().collect();
+        if write && step.race.is_some() {
+            self.unordered_reads(at, old.r, &mut priors);
+        }
+        if self.options.mixed {
+            let atomic = &self.atomics[old.atomic as usize];
+            let me = &self.clocks.threads.get(at).clock;
+            uncovered(&atomic.writes, true, me, &mut priors);
+            if write {
+                uncovered(&atomic.reads, false, me, &mut priors);
+            }
+        }
+        self.report(at, e, loc, write, priors);
+        if let Some(var) = self.vars.get_mut(&loc) {
+            (var.w, var.r) = (step.w, step.r);
+        }
+    }
+
+    /// Everything but plain accesses.
+    fn other(&mut self, e: &Event) {
+        let at = self.clocks.enter(e);
+        if self.options.mixed
+            && let Some(access) = AnyAccess::of(e.op)
+        {
+            self.atomic(at, e, access);
+        }
+        self.clocks.leave(e);
+    }
+
+    fn atomic(&mut self, at: usize, e: &Event, access: AnyAccess) {
+        let var = self.vars.entry(access.loc).or_default();
+        if var.atomic == 0 {
+            var.atomic = self.atomics.len() as u32;
+            self.atomics.push(Atomic::default());
+        }
+        let var = *var;
+        let me = &self.clocks.threads.get(at).clock;
+        let mut priors = Vec::new();
+        uncovered(&[var.w], true, me, &mut priors);
+        if access.write {
+            self.unordered_reads(at, var.r, &mut priors);
+        }
+        self.report(at, e, access.loc, access.write, priors);
+
+        let me = self.clocks.threads.get(at);
+        let my = Stamp::new(me.epoch, e.site.0);
+        let state = &mut self.atomics[var.atomic as usize];
+        let list = if access.write {
+            &mut state.writes
+        } else {
+            &mut state.reads
+        };
+        list.retain(|s| !me.clock.covers(s.epoch));
+        list.push(my);
+    }
+
+    /// Adds the reads that thread `at` is not ordered after and that are not
+    /// among the `priors` yet.
+    fn unordered_reads(&self, at: usize, reads: Reads, priors: &mut Vec<Prior>) {
+        let me = &self.clocks.threads.get(at).clock;
+        for stamp in variable::unordered_reads(reads, me, &self.sets) {
+            let prior = Prior {
+                stamp,
+                write: false,
+            };
+            if !priors.contains(&prior) {
+                priors.push(prior);
+            }
+        }
+    }
+
+    fn report(&mut self, at: usize, e: &Event, loc: Loc, write: bool, priors: Vec<Prior>) {
+        for prior in priors {
+            // An earlier one may have been excused by an order that covers it.
+            let me = &self.clocks.threads.get(at).clock;
+            if me.covers(prior.stamp.epoch) || self.clocks.excused(at, prior.stamp.epoch) {
+                continue;
+            }
+            self.findings.add(Finding {
+                kind: Kind::HappensBefore,
+                loc,
+                first: Access {
+                    thread: self
+                        .clocks
+                        .threads
+                        .owner(prior.stamp.epoch)
+                        .unwrap_or(e.thread),
+                    site: SiteId(prior.stamp.site),
+                    write: prior.write,
+                },
+                second: Access {
+                    thread: e.thread,
+                    site: e.site,
+                    write,
+                },
+                event: self.events,
+                count: 1,
+            });
+        }
+    }
+
+    #[cold]
+    fn collect(&mut self) {
+        let held = self.vars.values().filter_map(|var| match var.r {
+            Reads::Shared(set) => Some(set),
+            Reads::None | Reads::One(_) => None,
+        });
+        self.sets.retain(held.collect::<Vec<SetId>>());
+        self.collect_at = COLLECT.max(2 * self.sets.nodes());
+    }
+}
+
+fn uncovered(stamps: &[Stamp], write: bool, me: &VectorClock, priors: &mut Vec<Prior>) {
+    let unordered = stamps.iter().filter(|s| !me.covers(s.epoch));
+    priors.extend(unordered.map(|stamp| Prior {
+        stamp: *stamp,
+        write,
+    }));
+}

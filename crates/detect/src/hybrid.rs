@@ -1,0 +1,155 @@
+//! Hybrid detection, phase 1 of RaceFuzzer (Sen, PLDI 2008, section 2): pairs
+//! of statements that made conflicting accesses to one location, in different
+//! threads, holding no common lock, unordered by anything but locks.
+//!
+//! # What orders here, and why
+//! Start, join and notify, as in the paper. Beyond it: volatile and atomic
+//! accesses, `SyncRelease`/`SyncAcquire`, interrupts and class initialisation.
+//! Those carry a message from one thread to another, and code behind them
+//! usually depends on it; leaving them out would bury the pairs worth trying
+//! under every correct use of `java.util.concurrent`. Locks do not order:
+//! which critical section came first was chance. Shared holders of a
+//! read-write lock do not exclude each other, so a read lock does not protect
+//! a write against another reader's access.
+//!
+//! # What it claims
+//! Every pair that happens-before leaves unordered in this run is among the
+//! findings (a property test), and many that it orders by chance. A finding
+//! may be wrong: the pair may be ordered by what the threads do.
+//!
+//! Class initialisation is the exception to the first claim: this detector
+//! may learn of the end of an initialiser where happens-before, ordered by a
+//! lock, had no need to, and so be ordered after what that thread knew.
+//!
+//! # History
+//! A location keeps, for every thread, statement, lockset and kind, the epoch
+//! of the last access: whoever is unordered with an earlier one is unordered
+//! with the last. An entry goes when a later access of the same statement and
+//! kind, ordered after it and no better protected, stands for it. Beyond
+//! [`HISTORY`] entries the oldest are dropped, and counted.
+
+use crate::clocks::{Clocks, Edges};
+use crate::finding::{Access, Finding, Findings, Kind};
+use crate::held::HeldLocks;
+use crate::{AnyAccess, Detector};
+use order::{ClockView, Epoch, LockSetId};
+use rustc_hash::FxHashMap;
+use trace::{Event, Loc, SiteId};
+
+/// Entries kept for one location.
+pub const HISTORY: usize = 512;
+
+/// The detector. See the module's text.
+#[derive(Debug)]
+pub struct Hybrid {
+    clocks: Clocks,
+    held: HeldLocks,
+    history: FxHashMap<Loc, Vec<Entry>>,
+    dropped: u64,
+    findings: Findings,
+    events: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    epoch: Epoch,
+    site: SiteId,
+    locks: LockSetId,
+    write: bool,
+    atomic: bool,
+}
+
+impl Default for Hybrid {
+    fn default() -> Hybrid {
+        Hybrid {
+            clocks: Clocks::new(Edges::NoLocks, true),
+            held: HeldLocks::default(),
+            history: FxHashMap::default(),
+            dropped: 0,
+            findings: Findings::default(),
+            events: 0,
+        }
+    }
+}
+
+impl Detector for Hybrid {
+    fn event(&mut self, e: &Event) {
+        let at = self.clocks.enter(e);
+        match AnyAccess::of(e.op) {
+            Some(access) => self.access(at, e, access),
+            None => self.held.event(e),
+        }
+        self.clocks.leave(e);
+        self.events += 1;
+    }
+
+    fn findings(&self) -> &Findings {
+        &self.findings
+    }
+}
+
+impl Hybrid {
+    /// How many entries of histories had to go: pairs with those accesses are
+    /// missed.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    fn access(&mut self, at: usize, e: &Event, access: AnyAccess) {
+        let new = Entry {
+            epoch: self.clocks.threads.get(at).epoch,
+            site: e.site,
+            locks: self.held.of(e.thread),
+            write: access.write,
+            atomic: access.atomic,
+        };
+        let history = self.history.entry(access.loc).or_default();
+        // In the same epoch nobody has learnt of the earlier one: whoever came
+        // since found it unordered, and the pair is reported.
+        if history.iter().any(|old| {
+            old.epoch == new.epoch
+                && (old.site, old.locks) == (new.site, new.locks)
+                && (old.write, old.atomic) == (new.write, new.atomic)
+        }) {
+            return;
+        }
+        for old in history.iter() {
+            let conflict = AnyAccess::conflicts((old.write, new.write), (old.atomic, new.atomic));
+            if !conflict
+                || self.clocks.threads.get(at).clock.covers(old.epoch)
+                || self.held.sets.exclude(old.locks, new.locks)
+                || self.clocks.excused(at, old.epoch)
+            {
+                continue;
+            }
+            let owner = self.clocks.threads.owner(old.epoch);
+            self.findings.add(Finding {
+                kind: Kind::Hybrid,
+                loc: access.loc,
+                first: Access {
+                    thread: owner.unwrap_or(e.thread),
+                    site: old.site,
+                    write: old.write,
+                },
+                second: Access {
+                    thread: e.thread,
+                    site: e.site,
+                    write: new.write,
+                },
+                event: self.events,
+                count: 1,
+            });
+        }
+        let me = &self.clocks.threads.get(at).clock;
+        history.retain(|old| {
+            !((old.site, old.write, old.atomic) == (new.site, new.write, new.atomic)
+                && me.covers(old.epoch)
+                && self.held.sets.weaker(new.locks, old.locks))
+        });
+        if history.len() >= HISTORY {
+            history.remove(0);
+            self.dropped += 1;
+        }
+        history.push(new);
+    }
+}
