@@ -3,6 +3,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -30,6 +31,14 @@ pub enum Command {
     /// `photofinish detect -- -cp target/classes com.shop.Main --port 0`.
     /// The report goes to standard error; the program's output is its own.
     Detect(Detect),
+    /// Run a program once and keep a trace of what it did
+    ///
+    /// The trace is written as the program runs: if it is killed, everything
+    /// up to the last flush is there.
+    Record(Record),
+    /// Look into recorded traces
+    #[command(subcommand)]
+    Trace(TraceCommand),
     /// Render a saved result (JSON) for the terminal
     Report(Report),
 }
@@ -76,6 +85,63 @@ pub struct Detect {
     pub launch: Launch,
     #[command(flatten)]
     pub show: Show,
+}
+
+#[derive(Debug, Args)]
+pub struct Record {
+    /// Where the trace goes
+    #[arg(short, long, value_name = "FILE", default_value = "trace.pft")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub launch: Launch,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TraceCommand {
+    /// What the trace is of, and how big
+    Info { file: PathBuf },
+    /// Events by kind and thread, and where most of them come from
+    Stats { file: PathBuf },
+    /// Turn a trace into RAPID's STD text, or STD text into a trace
+    ///
+    /// What STD has no word for is left out or approximated, and counted.
+    Convert(ConvertArgs),
+    /// Make a trace of a part of another
+    Cut(CutArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    /// A trace or STD text; its content tells which
+    pub file: PathBuf,
+    /// Where the other form goes; STD text also to `-`, standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Leave out lines of STD text that make no sense, and count them
+    #[arg(long)]
+    pub lenient: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CutArgs {
+    pub file: PathBuf,
+    /// Where the part goes
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Events by their place in the trace, from 0: `1000..2000`, `..500`, `100..`
+    #[arg(long, value_name = "RANGE", value_parser = range)]
+    pub events: Option<Range<u64>>,
+    /// Events by synchronisation number
+    #[arg(long, value_name = "RANGE", value_parser = range)]
+    pub seqs: Option<Range<u64>>,
+    /// Only these threads, by number
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    pub threads: Vec<u32>,
+    /// Also what lies behind lost events
+    #[arg(long)]
+    pub across_gaps: bool,
 }
 
 /// How to start the program, and what to look at.
@@ -132,6 +198,23 @@ pub struct Report {
     pub show: Show,
 }
 
+/// `10..20`, `..20`, `10..`; the end is not included.
+fn range(text: &str) -> Result<Range<u64>, String> {
+    let (start, end) = text
+        .split_once("..")
+        .ok_or("write FROM..TO, such as 1000..2000")?;
+    let number = |text: &str, otherwise: u64| match text {
+        "" => Ok(otherwise),
+        text => text.parse().map_err(|_| format!("{text:?} is no number")),
+    };
+    let range = number(start, 0)?..number(end, u64::MAX)?;
+    if range.is_empty() {
+        Err("the range is empty".into())
+    } else {
+        Ok(range)
+    }
+}
+
 /// Seconds, or a number with s, m or h.
 fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = match text.find(|c: char| c.is_ascii_alphabetic()) {
@@ -171,6 +254,16 @@ mod tests {
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
         for bad in ["", "s", "-1", "0", "1d", "inf", "NaN", "1e300h"] {
             assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn ranges() {
+        assert_eq!(range("3..5"), Ok(3..5));
+        assert_eq!(range("..5"), Ok(0..5));
+        assert_eq!(range("3.."), Ok(3..u64::MAX));
+        for bad in ["", "3", "5..3", "a..", "-1..2", "3..3"] {
+            assert!(range(bad).is_err(), "{bad}");
         }
     }
 

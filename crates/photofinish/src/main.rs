@@ -5,8 +5,11 @@ mod args;
 mod detect;
 mod exit;
 mod launch;
+mod record;
+mod session;
 mod show;
 mod sources;
+mod trace_command;
 
 use clap::Parser;
 use exit::Failure;
@@ -24,6 +27,8 @@ fn main() -> ExitCode {
     };
     let result = match cli.command {
         args::Command::Detect(args) => detect::command(&args),
+        args::Command::Record(args) => record::command(&args),
+        args::Command::Trace(command) => trace_command::command(&command),
         args::Command::Report(args) => show::command(&args),
     };
     match result {

@@ -6,8 +6,9 @@
 //! Parsing is lenient where a killed program may have left half a line, and
 //! nowhere silent: what could not be read comes back as a complaint.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 
 /// One place in the program, as stack traces name it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -43,6 +44,7 @@ pub enum Location {
     },
     Array {
         /// The array's type as Java writes it: `int[]`.
+        #[serde(deserialize_with = "null_is_default")]
         array: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<u32>,
@@ -95,7 +97,9 @@ pub struct Thread {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Access {
     pub op: AccessOp,
+    #[serde(default, deserialize_with = "null_is_default")]
     pub thread: Thread,
+    #[serde(default, deserialize_with = "null_is_default")]
     pub frame: Frame,
     #[serde(default)]
     pub stack: Vec<Frame>,
@@ -113,9 +117,21 @@ fn yes() -> bool {
     true
 }
 
+/// What the agent could not find out is null; the race is still a race.
+fn null_is_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Race {
     pub detector: String,
+    /// Numbers of the two statements within the run.
+    #[serde(default)]
+    pub sites: Option<[u64; 2]>,
     pub location: Location,
     /// In the order in which the run did them.
     pub accesses: [Access; 2],
@@ -148,10 +164,10 @@ pub enum Line {
     Warning {
         text: String,
     },
-    /// The `race`-th race line of this file (from 0) has now been seen
+    /// The race of these two statements, in either order, has now been seen
     /// `count` times.
     Count {
-        race: usize,
+        sites: [u64; 2],
         count: u64,
     },
 }
@@ -163,8 +179,10 @@ pub struct Summary {
     pub classes_instrumented: u64,
     #[serde(default)]
     pub classes_seen: u64,
+    /// Absent when they were not counted: FastTrack handles most of them in
+    /// compiled code.
     #[serde(default)]
-    pub events: u64,
+    pub events: Option<u64>,
     /// Threads of the program, without those of the JVM itself.
     #[serde(default)]
     pub threads: u64,
@@ -196,6 +214,7 @@ impl Findings {
     /// object; any other unreadable line becomes a warning.
     pub fn parse(bytes: &[u8]) -> Findings {
         let mut found = Findings::default();
+        let mut by_sites = HashMap::new();
         let mut unreadable = 0u64;
         let mut first_error = String::new();
         let mut rest = bytes;
@@ -212,11 +231,26 @@ impl Findings {
                 continue;
             }
             match serde_json::from_slice::<Line>(line) {
-                Ok(Line::Race(race)) => found.races.push(*race),
+                Ok(Line::Race(mut race)) => {
+                    for access in &mut race.accesses {
+                        // Whoever did not keep the stack did not keep the locks.
+                        if access.stack.is_empty() && !access.stack_exact {
+                            access.locks = None;
+                        }
+                    }
+                    if let Some([a, b]) = race.sites {
+                        by_sites.insert((a.min(b), a.max(b)), found.races.len());
+                    }
+                    found.races.push(*race);
+                }
                 Ok(Line::Skipped(skipped)) => found.skipped.push(skipped),
                 Ok(Line::Warning { text }) => found.warnings.push(text),
-                Ok(Line::Count { race, count }) => {
-                    if let Some(known) = found.races.get_mut(race) {
+                Ok(Line::Count {
+                    sites: [a, b],
+                    count,
+                }) => {
+                    let race = by_sites.get(&(a.min(b), a.max(b))).copied();
+                    if let Some(known) = race.and_then(|race| found.races.get_mut(race)) {
                         known.count = known.count.max(count);
                     }
                 }
@@ -243,7 +277,7 @@ impl Findings {
 mod tests {
     use super::*;
 
-    const RACE: &str = r#"{"kind":"race","detector":"fasttrack","location":{"class":"Bank","field":"total","static":true},"accesses":[{"op":"write","thread":{"id":1,"name":"a","created":[]},"frame":{"class":"Bank","method":"put","file":"Bank.java","line":4,"bci":7},"stack":[],"stack_exact":true,"locks":[]},{"op":"read","thread":{"id":0,"name":"main"},"frame":{"class":"Bank","method":"get"}}],"allocated":null,"count":1}"#;
+    const RACE: &str = r#"{"kind":"race","detector":"fasttrack","sites":[7,3],"location":{"class":"Bank","field":"total","static":true},"accesses":[{"op":"write","thread":{"id":1,"name":"a","created":[]},"frame":{"class":"Bank","method":"put","file":"Bank.java","line":4,"bci":7},"stack":[],"stack_exact":true,"locks":[]},{"op":"read","thread":{"id":0,"name":"main"},"frame":{"class":"Bank","method":"get"}}],"allocated":null,"count":1}"#;
 
     #[test]
     fn reads_every_kind_of_line() {
@@ -251,7 +285,7 @@ mod tests {
             "{RACE}\n{}\n{}\n{}\n",
             r#"{"kind":"skipped","class":"Huge","method":"m","why":"would pass 64 KiB"}"#,
             r#"{"kind":"warning","text":"w"}"#,
-            r#"{"kind":"count","race":0,"count":9}"#,
+            r#"{"kind":"count","sites":[3,7],"count":9}"#,
         );
         let found = Findings::parse(text.as_bytes());
         assert_eq!(found.races.len(), 1);
@@ -269,9 +303,16 @@ mod tests {
 
     #[test]
     fn a_count_for_a_race_that_is_not_there_is_harmless() {
-        let found =
-            Findings::parse(b"{\"kind\":\"count\",\"race\":18446744073709551615,\"count\":2}\n");
+        let found = Findings::parse(b"{\"kind\":\"count\",\"sites\":[1,2],\"count\":2}\n");
         assert_eq!(found, Findings::default());
+    }
+
+    #[test]
+    fn what_the_agent_does_not_know_does_not_lose_the_race() {
+        let text = r#"{"kind":"race","detector":"h","location":{"array":null},"accesses":[{"op":"read","thread":null,"frame":null,"stack":[],"stack_exact":false,"locks":[]},{"op":"write","thread":null,"frame":null}]}"#;
+        let found = Findings::parse(text.as_bytes());
+        assert_eq!(found.races.len(), 1);
+        assert_eq!(found.races[0].accesses[0].locks, None);
     }
 
     #[test]

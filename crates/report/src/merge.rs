@@ -90,7 +90,9 @@ impl Merge {
                 .classes_instrumented
                 .max(summary.classes_instrumented);
             coverage.threads = coverage.threads.max(summary.threads);
-            coverage.events = coverage.events.saturating_add(summary.events);
+            if let Some(events) = summary.events {
+                coverage.events = Some(coverage.events.unwrap_or(0).saturating_add(events));
+            }
         }
     }
 

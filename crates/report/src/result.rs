@@ -130,7 +130,9 @@ pub struct Coverage {
     pub classes_instrumented: u64,
     #[serde(default)]
     pub classes_skipped: Vec<Skipped>,
-    pub events: u64,
+    /// Null when they were not counted.
+    #[serde(default)]
+    pub events: Option<u64>,
     pub threads: u64,
     /// Ways of synchronising that the program used and the tool has no model
     /// for: races reported near them may be wrong.

@@ -51,11 +51,41 @@ pub fn render(
         options,
         runs: report.runs.len(),
     };
+    let mut calls: Vec<(Calls<'_>, &str)> = Vec::new();
     for race in &report.races {
-        page.race(race)?;
+        let same = Calls::of(race).and_then(|of| {
+            let first = calls.iter().find(|(known, _)| *known == of);
+            let first = first.map(|(_, id)| *id);
+            if first.is_none() {
+                calls.push((of, &race.id));
+            }
+            first
+        });
+        match same.filter(|_| !options.verbose) {
+            Some(first) => page.same_calls(race, first)?,
+            None => page.race(race)?,
+        }
     }
     page.coverage(report)?;
     page.verdict(report)
+}
+
+/// The two lines of the program from which the JDK was called when something
+/// inside it raced. One misuse of a collection makes many such races.
+#[derive(PartialEq)]
+struct Calls<'a>([(&'a str, &'a str, Option<u32>); 2]);
+
+impl Calls<'_> {
+    fn of(race: &Race) -> Option<Calls<'_>> {
+        let [a, b] = &race.accesses;
+        let line = |access| {
+            let own = own_call(access)?;
+            Some((own.class.as_str(), own.method.as_str(), own.line))
+        };
+        let mut lines = [line(a)?, line(b)?];
+        lines.sort();
+        Some(Calls(lines))
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -87,20 +117,18 @@ impl Page<'_> {
         format!("\x1b[{code}m{text}\x1b[0m")
     }
 
+    /// A further race inside the JDK, from lines that were shown already.
+    fn same_calls(&mut self, race: &Race, first: &str) -> io::Result<()> {
+        self.head(race)?;
+        writeln!(
+            self.out,
+            "\n  by the same two calls as {} (-v shows all)\n",
+            clean(first)
+        )
+    }
+
     fn race(&mut self, race: &Race) -> io::Result<()> {
-        let head = format!("{}: race on {}", clean(&race.id), location(&race.location));
-        let mut facts = format!(
-            "{} by {}",
-            race.status.word(),
-            clean(&race.found_by.join(", "))
-        );
-        if race.count > 1 {
-            facts += &format!("; {} times", race.count);
-        }
-        if self.runs > 1 {
-            facts += &format!("; in {} of {} runs", race.runs, self.runs);
-        }
-        writeln!(self.out, "{} ({facts})", self.paint(Style::Red, &head))?;
+        self.head(race)?;
         for access in &race.accesses {
             self.access(access, &race.location)?;
         }
@@ -115,6 +143,22 @@ impl Page<'_> {
             writeln!(self.out, "\n  the array was allocated in {}", place(at))?;
         }
         writeln!(self.out)
+    }
+
+    fn head(&mut self, race: &Race) -> io::Result<()> {
+        let head = format!("{}: race on {}", clean(&race.id), location(&race.location));
+        let mut facts = format!(
+            "{} by {}",
+            race.status.word(),
+            clean(&race.found_by.join(", "))
+        );
+        if race.count > 1 {
+            facts += &format!("; {} times", race.count);
+        }
+        if self.runs > 1 {
+            facts += &format!("; in {} of {} runs", race.runs, self.runs);
+        }
+        writeln!(self.out, "{} ({facts})", self.paint(Style::Red, &head))
     }
 
     fn access(&mut self, access: &Access, what: &Location) -> io::Result<()> {
@@ -284,12 +328,14 @@ impl Page<'_> {
         let c = &report.coverage;
         writeln!(
             self.out,
-            "{} in {}: {} classes instrumented, {} threads, {} events, {:.1} s",
+            "{} in {}: {} classes instrumented, {} threads{}, {:.1} s",
             self.paint(style, &races),
             runs(&report.runs),
             c.classes_instrumented,
             c.threads,
-            c.events,
+            c.events
+                .map(|events| format!(", {events} events"))
+                .unwrap_or_default(),
             report.timing.total_s,
         )
     }
@@ -315,6 +361,14 @@ fn runs(runs: &[Run]) -> String {
     format!("{} run{s} ({})", runs.len(), ends.join(", "))
 }
 
+/// For an access inside the JDK, the line of the reader's own that led there.
+fn own_call(access: &Access) -> Option<&Frame> {
+    callers(access)
+        .iter()
+        .find(|f| !is_jdk(f))
+        .filter(|_| is_jdk(&access.at))
+}
+
 /// The frames above the access itself.
 fn callers(access: &Access) -> &[Frame] {
     match access.stack.split_first() {
@@ -327,8 +381,10 @@ fn callers(access: &Access) -> &[Frame] {
     }
 }
 
+/// Frames that are not the reader's: the JDK's, and the classes it makes for
+/// lambdas.
 fn is_jdk(frame: &Frame) -> bool {
-    in_jdk(&frame.class)
+    in_jdk(&frame.class) || frame.file.is_none() && frame.class.contains("$$Lambda")
 }
 
 fn location(location: &Location) -> String {

@@ -28,7 +28,7 @@ fn findings() -> Findings {
     let mut findings = Findings::parse(include_bytes!("golden/shop.jsonl"));
     findings.summary = Some(Summary {
         classes_instrumented: 311,
-        events: 123_456,
+        events: Some(123_456),
         threads: 4,
         missing_models: vec!["org.jctools.queues.SpscArrayQueue".into()],
         ended: "exit".into(),

@@ -34,6 +34,7 @@ fn access(op: AccessOp, frame: Frame) -> Access {
 fn race(detector: &str, field: &str, first: Access, second: Access) -> Race {
     Race {
         detector: detector.into(),
+        sites: None,
         location: Location::Field {
             class: "a.C".into(),
             field: field.into(),

@@ -4,3 +4,4 @@
 mod cli;
 mod programs;
 mod support;
+mod traces;

@@ -1,0 +1,47 @@
+//! `record`: run the program once and keep its trace.
+
+use crate::args::Record;
+use crate::exit::{self, Failure};
+use crate::launch::Launcher;
+use crate::session::Session;
+use crate::show;
+use crate::trace_command;
+use anyhow::Context;
+use driver::options::Mode;
+use std::fs::File;
+
+pub fn command(args: &Record) -> Result<u8, Failure> {
+    let launcher = Launcher::new(&args.launch)?;
+    let json = show::JsonFile::open(&args.show)?;
+    let output = show::program_output(&args.show);
+    // An old trace must not pass for the new one if the JVM does not start.
+    File::create(&args.output)
+        .with_context(|| format!("cannot write the trace {}", args.output.display()))
+        .map_err(|error| Failure {
+            code: exit::USAGE,
+            error,
+        })?;
+    let path = args
+        .output
+        .canonicalize()
+        .context("the trace was there a moment ago")?;
+
+    let mut session = Session::new(&args.launch);
+    let result = launcher.run(1, Mode::Record, Some(path), output)?;
+    let started = result.started;
+    session.add(result);
+    let (report, code) = session.finish("record");
+    json.write(&report)?;
+    if !args.show.quiet {
+        for text in &report.warnings {
+            eprintln!("warning: {}", report::text::clean(text));
+        }
+        if started {
+            eprintln!(
+                "{}",
+                trace_command::summary(&trace_command::open(&args.output)?, &args.output)
+            );
+        }
+    }
+    Ok(code)
+}

@@ -1,0 +1,228 @@
+//! From runs of a program to a report and an exit code: what commands that run
+//! programs have in common.
+
+use crate::args::Launch;
+use crate::exit;
+use crate::show;
+use driver::process::{Outcome, Stopped, signal_name};
+use driver::run::RunResult;
+use report::merge::Merge;
+use report::result::{Program, Report, Run};
+use std::time::Instant;
+
+/// How a JVM that crashed looks from outside: ILL, ABRT, BUS, FPE, SEGV. Any
+/// other signal was sent by somebody.
+const CRASHES: [i32; 5] = [4, 6, 7, 8, 11];
+
+/// The runs so far.
+#[derive(Debug)]
+pub struct Session {
+    start: Instant,
+    merge: Merge,
+    program: Program,
+    /// Java refused its arguments.
+    refused: bool,
+    /// Some run was stopped before its end.
+    limited: bool,
+    /// Some run died of what may be our fault.
+    crashed: bool,
+    interrupted: bool,
+}
+
+impl Session {
+    pub fn new(launch: &Launch) -> Session {
+        let args = launch
+            .program
+            .iter()
+            .map(|arg| arg.to_string_lossy().into_owned())
+            .collect();
+        Session {
+            start: Instant::now(),
+            merge: Merge::new(),
+            program: Program {
+                args,
+                ..Program::default()
+            },
+            refused: false,
+            limited: false,
+            crashed: false,
+            interrupted: false,
+        }
+    }
+
+    pub fn add(&mut self, result: RunResult) {
+        let RunResult {
+            outcome,
+            findings,
+            started,
+        } = result;
+        let said = findings.summary.as_ref().map(|s| s.ended.as_str());
+        let ended = ended(&outcome, said, started);
+        self.refused |= !started && outcome.stopped.is_none();
+        self.limited |= outcome.stopped.is_some();
+        self.interrupted |= outcome.stopped == Some(Stopped::Interrupted);
+        if let (Some(signal), None) = (outcome.signal, outcome.stopped) {
+            let crash = CRASHES.contains(&signal);
+            self.crashed |= crash;
+            self.limited |= !crash && said.is_none();
+        }
+        for text in complaints(&outcome, said.is_some(), started) {
+            self.merge.warn(text);
+        }
+        self.merge.add(
+            findings,
+            Run {
+                exit: outcome.exit,
+                signal: outcome.signal.map(signal_name),
+                ended: ended.to_owned(),
+                races: 0,
+                seconds: outcome.elapsed.as_secs_f64(),
+            },
+        );
+        self.program.exit = outcome.exit;
+        self.program.output_sha256 = outcome.output_sha256;
+    }
+
+    /// Whether another run makes no sense.
+    pub fn is_over(&self) -> bool {
+        self.interrupted || self.refused
+    }
+
+    /// The report, and what the process should end with.
+    pub fn finish(self, command: &str) -> (Report, u8) {
+        let seconds = self.start.elapsed().as_secs_f64();
+        let mut report = self
+            .merge
+            .finish(show::tool(), command, self.program, seconds);
+        let idle = self.refused || idle(&report);
+        let code = match () {
+            () if !report.races.is_empty() => exit::FOUND,
+            () if self.crashed => exit::TOOL_FAILED,
+            () if self.limited => exit::LIMIT,
+            () if idle => exit::NOT_EXERCISED,
+            () => exit::NOTHING_FOUND,
+        };
+        if code == exit::NOT_EXERCISED {
+            report.warnings.push(not_exercised(&report));
+        }
+        (report, code)
+    }
+}
+
+/// Whether the runs that came to their end exercised nothing. Of a run that
+/// did not, we do not know.
+fn idle(report: &Report) -> bool {
+    let c = &report.coverage;
+    let told = report.runs.iter().any(|run| run.ended == "exit");
+    told && (c.classes_instrumented == 0 || c.threads < 2)
+}
+
+fn not_exercised(report: &Report) -> String {
+    let why = if report.runs.iter().any(|run| run.ended == "not-started") {
+        "java did not start the program"
+    } else if report.coverage.classes_instrumented == 0 {
+        "no class was instrumented: check --include and --exclude, or the main class"
+    } else {
+        "the program ran in a single thread"
+    };
+    format!("nothing was exercised: {why}; that no race was found says nothing")
+}
+
+/// One word for the run's end. `said` is what the agent wrote, if it came to
+/// that.
+fn ended(outcome: &Outcome, said: Option<&str>, started: bool) -> &'static str {
+    match (outcome.stopped, said) {
+        (Some(Stopped::TimeLimit), _) => "time-limit",
+        (Some(Stopped::Interrupted), _) => "interrupted",
+        (None, Some("halt")) => "halt",
+        (None, Some(_)) => "exit",
+        (None, None) if outcome.signal.is_some() => "killed",
+        (None, None) if !started => "not-started",
+        (None, None) => "halt",
+    }
+}
+
+/// Where a run was not what it seems.
+fn complaints(outcome: &Outcome, summary: bool, started: bool) -> Vec<String> {
+    let mut texts = Vec::new();
+    if !started {
+        texts.push(
+            "java ended before the program began (its message is above): nothing ran".to_owned(),
+        );
+    } else if !summary {
+        texts.push(
+            "the program ended without an orderly exit: what was found up to then is reported, \
+             how much was covered is unknown"
+                .to_owned(),
+        );
+    }
+    if let (Some(signal), None) = (outcome.signal, outcome.stopped) {
+        texts.push(format!(
+            "the JVM was ended by {}; if it left an hs_err file, that says where",
+            signal_name(signal)
+        ));
+    }
+    texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use report::finding::{Findings, Summary};
+    use std::time::Duration;
+
+    fn launch() -> Launch {
+        let cli = crate::args::Cli::parse_from(["photofinish", "detect", "--", "Main"]);
+        match cli.command {
+            crate::args::Command::Detect(detect) => detect.launch,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn result(exit: Option<i32>, signal: Option<i32>, threads: Option<u64>) -> RunResult {
+        let summary = threads.map(|threads| Summary {
+            classes_instrumented: 3,
+            threads,
+            ended: "exit".into(),
+            ..Summary::default()
+        });
+        RunResult {
+            outcome: Outcome {
+                exit,
+                signal,
+                stopped: None,
+                output_sha256: None,
+                elapsed: Duration::from_millis(5),
+            },
+            findings: Findings {
+                summary,
+                ..Findings::default()
+            },
+            started: true,
+        }
+    }
+
+    fn code(result: RunResult) -> (u8, String) {
+        let mut session = Session::new(&launch());
+        session.add(result);
+        let (report, code) = session.finish("detect");
+        (code, report.runs[0].ended.clone())
+    }
+
+    #[test]
+    fn exit_codes_say_what_is_known() {
+        assert_eq!(code(result(Some(0), None, Some(2))), (0, "exit".into()));
+        assert_eq!(code(result(Some(9), None, Some(2))), (0, "exit".into()));
+        assert_eq!(code(result(Some(0), None, Some(1))), (4, "exit".into()));
+        assert_eq!(code(result(Some(0), None, None)), (0, "halt".into()));
+        assert_eq!(code(result(None, Some(9), None)), (75, "killed".into()));
+        assert_eq!(code(result(None, Some(11), None)), (70, "killed".into()));
+        let mut refused = result(Some(1), None, None);
+        refused.started = false;
+        assert_eq!(code(refused), (4, "not-started".into()));
+        let mut stopped = result(Some(143), None, Some(2));
+        stopped.outcome.stopped = Some(Stopped::TimeLimit);
+        assert_eq!(code(stopped), (75, "time-limit".into()));
+    }
+}

@@ -1,0 +1,87 @@
+//! `trace` on files that need no JVM, and recordings of programs that do.
+
+use crate::support::{photofinish, scratch};
+use std::process::Output;
+
+fn trace(args: &[&str]) -> Output {
+    photofinish().arg("trace").args(args).output().unwrap()
+}
+
+#[track_caller]
+fn stdout(done: &Output) -> String {
+    assert_eq!(
+        done.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+const STD: &str = "T0|fork(T1)|1\nT0|acq(L)|2\nT0|w(x)|3\nT0|rel(L)|4\nT1|acq(L)|5\nT1|r(x)|6\nT1|rel(L)|7\nT0|join(T1)|8\n";
+
+#[test]
+fn std_text_through_a_trace_and_back() {
+    let dir = scratch("std");
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    let (text, binary) = (path("a.std"), path("a.pft"));
+    std::fs::write(&text, STD).unwrap();
+    stdout(&trace(&["convert", &text, "-o", &binary]));
+    assert_eq!(stdout(&trace(&["convert", &binary, "-o", "-"])), STD);
+
+    let info = stdout(&trace(&["info", &binary]));
+    assert!(
+        info.contains("RAPID STD") && info.contains("with the program"),
+        "{info}"
+    );
+    let stats = stdout(&trace(&["stats", &binary]));
+    assert!(
+        stats.contains("2 of them plain accesses to 1 locations"),
+        "{stats}"
+    );
+
+    let part = path("part.pft");
+    stdout(&trace(&["cut", &binary, "-o", &part, "--events", "..4"]));
+    let first: Vec<&str> = STD.lines().take(4).collect();
+    assert_eq!(
+        stdout(&trace(&["convert", &part, "-o", "-"])),
+        first.join("\n") + "\n"
+    );
+}
+
+#[test]
+fn what_is_no_trace_is_bad_usage() {
+    let dir = scratch("no-trace");
+    let file = dir.join("x");
+    std::fs::write(&file, "T1|dance(x)|1\n").unwrap();
+    let file = file.to_str().unwrap();
+    let out = dir.join("y");
+    let out = out.to_str().unwrap();
+    for (args, text) in [
+        (vec!["info", file], "not a Photofinish trace"),
+        (vec!["stats", "/nowhere/x"], "/nowhere/x"),
+        (vec!["convert", file, "-o", out], "line 1"),
+        (vec!["cut", file, "-o", out], "not a Photofinish trace"),
+    ] {
+        let done = trace(&args);
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(64), "{stderr}");
+        assert!(stderr.contains(text), "{stderr}");
+    }
+    let lenient = stdout(&trace(&["convert", file, "-o", out, "--lenient"]));
+    assert!(lenient.contains("0 events"), "{lenient}");
+}
+
+#[test]
+fn a_trace_is_not_written_over_itself() {
+    let dir = scratch("itself");
+    let (text, binary) = (dir.join("a.std"), dir.join("a.pft"));
+    std::fs::write(&text, STD).unwrap();
+    let (text, binary) = (text.to_str().unwrap(), binary.to_str().unwrap());
+    stdout(&trace(&["convert", text, "-o", binary]));
+    let before = std::fs::read(binary).unwrap();
+    for verb in ["cut", "convert"] {
+        assert_eq!(trace(&[verb, binary, "-o", binary]).status.code(), Some(64));
+    }
+    assert_eq!(std::fs::read(binary).unwrap(), before);
+}
