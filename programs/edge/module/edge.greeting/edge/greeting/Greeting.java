@@ -1,0 +1,6 @@
+package edge.greeting;
+
+/** The service. */
+public interface Greeting {
+    String greet(String whom);
+}
