@@ -89,12 +89,18 @@ mod tests {
 
     #[test]
     fn numbers_survive() {
-        for v in [0, 1, 127, 128, 300, u64::from(u32::MAX), 1 << 62, u64::MAX] {
+        let powers = (0..64).flat_map(|bit| [1u64 << bit, (1 << bit) - 1, (1 << bit) | 1]);
+        for v in powers.chain([300, u64::MAX]) {
             let mut out = Vec::new();
             put(&mut out, v);
             let mut input = Input::new(&out);
             assert_eq!(input.u64(), Some(v));
             assert!(input.is_empty());
+            let len = out.len();
+            out.extend([0x80; 9]);
+            let mut input = Input::new(&out);
+            assert_eq!(input.u64(), Some(v));
+            assert_eq!(input.rest().len(), out.len() - len);
             assert_eq!(unzigzag(zigzag(v as i64)), v as i64);
         }
     }

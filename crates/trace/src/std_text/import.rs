@@ -79,7 +79,7 @@ pub fn import(
         };
         filled += n;
         let mut text = &buf[..filled];
-        while let Some(end) = text.iter().position(|&b| b == b'\n') {
+        while let Some(end) = find(b'\n', text) {
             state.line(&text[..end], &mut sink)?;
             text = &text[end + 1..];
         }
@@ -113,11 +113,11 @@ pub fn convert<W: Write>(
     Ok((writer.finish(Footer::default())?, done))
 }
 
-/// Names to dense numbers. Names of up to seven bytes, nearly all, are packed
-/// into a word and need no comparison of strings.
+/// Names to dense numbers. Names of up to 15 bytes, nearly all, are packed into
+/// a number and need no comparison of strings.
 #[derive(Debug, Default)]
 struct Interner {
-    short: FxHashMap<u64, u32>,
+    short: FxHashMap<u128, u32>,
     long: FxHashMap<Box<[u8]>, u32>,
     names: Vec<Str>,
 }
@@ -138,7 +138,7 @@ impl Interner {
     }
 
     #[cold]
-    fn add(&mut self, key: Option<u64>, name: &[u8]) -> Option<u32> {
+    fn add(&mut self, key: Option<u128>, name: &[u8]) -> Option<u32> {
         let text = std::str::from_utf8(name).ok()?;
         let id = u32::try_from(self.names.len()).ok()?;
         self.names.push(Arc::from(text));
@@ -150,13 +150,49 @@ impl Interner {
     }
 }
 
+/// A name of up to 15 bytes and its length as one number; reading it in
+/// overlapping words beats copying so few bytes.
 #[inline]
-fn packed(name: &[u8]) -> Option<u64> {
-    if name.len() > 7 {
-        return None;
+fn packed(name: &[u8]) -> Option<u128> {
+    let len = name.len();
+    let (low, high) = if let (Some(first), Some(last)) =
+        (name.first_chunk::<8>(), name.last_chunk::<8>())
+    {
+        if len > 15 {
+            return None;
+        }
+        // What is left of the last word without the bytes of the first. All of
+        // it overlaps if there are just eight.
+        let rest = u64::from_le_bytes(*last).checked_shr(8 * (16 - len as u32));
+        (u64::from_le_bytes(*first), rest.unwrap_or(0))
+    } else if let (Some(first), Some(last)) = (name.first_chunk::<4>(), name.last_chunk::<4>()) {
+        let rest = u32::from_le_bytes(*last).checked_shr(8 * (8 - len as u32));
+        let low = u64::from(u32::from_le_bytes(*first));
+        (low | u64::from(rest.unwrap_or(0)) << 32, 0)
+    } else {
+        (name.iter().fold(0, |key, &b| key << 8 | u64::from(b)), 0)
+    };
+    Some(u128::from(low) | u128::from(high | (len as u64) << 56) << 64)
+}
+
+/// Where the first `wanted` is, eight bytes a step.
+#[inline]
+fn find(wanted: u8, text: &[u8]) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let mask = ONES * u64::from(wanted);
+    let mut at = 0;
+    let mut rest = text;
+    while let Some((word, after)) = rest.split_first_chunk::<8>() {
+        // Zero where it matches; the lowest zero byte is found exactly.
+        let differs = u64::from_le_bytes(*word) ^ mask;
+        let zeros = differs.wrapping_sub(ONES) & !differs & (ONES << 7);
+        if zeros != 0 {
+            return Some(at + zeros.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+        rest = after;
     }
-    let seed = name.len() as u64;
-    Some(name.iter().fold(seed, |key, &b| key << 8 | u64::from(b)))
+    Some(at + rest.iter().position(|&b| b == wanted)?)
 }
 
 #[derive(Debug)]
@@ -221,7 +257,7 @@ impl Importer {
         let no_text = "is not UTF-8";
         let (thread, rest) = split(line).ok_or("has no `|`")?;
         let (action, place) = split(rest).ok_or("has only one `|`")?;
-        if place.contains(&b'|') {
+        if find(b'|', place).is_some() {
             return Err("has more than two `|`");
         }
         if thread.is_empty() {
@@ -232,7 +268,7 @@ impl Importer {
             [] => SiteId(0),
             name => SiteId(self.sites.id(name).ok_or(no_text)?.saturating_add(1)),
         };
-        let (name, operand) = match action.iter().position(|&b| b == b'(') {
+        let (name, operand) = match find(b'(', action) {
             Some(at) => match &action[at + 1..] {
                 [operand @ .., b')'] => (&action[..at], operand),
                 _ => return Err("has an operand without `)`"),
@@ -363,6 +399,46 @@ impl Importer {
 
 #[inline]
 fn split(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let at = text.iter().position(|&b| b == b'|')?;
+    let at = find(b'|', text)?;
     Some((&text[..at], &text[at + 1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_names_differ_and_long_ones_are_not_packed() {
+        let mut seen = std::collections::BTreeMap::new();
+        for len in 0..20usize {
+            for (marked, mark) in (0..len).flat_map(|i| [(i, 0), (i, 1), (i, 255)]) {
+                let mut name = vec![0x41; len];
+                name[marked] = mark;
+                match packed(&name) {
+                    Some(key) => {
+                        assert_eq!(seen.insert(key, name.clone()).unwrap_or(name.clone()), name);
+                    }
+                    None => assert!(len > 15),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn find_is_position() {
+        for len in 0..30 {
+            for at in 0..=len {
+                // 0x0b and 0x8a are what a careless trick would take for 0x0a.
+                let mut text = vec![0x0b; len];
+                for b in text.iter_mut().step_by(2) {
+                    *b = 0x8a;
+                }
+                if at < len {
+                    text[at] = 0x0a;
+                }
+                let expected = text.iter().position(|&b| b == 0x0a);
+                assert_eq!(find(0x0a, &text), expected);
+            }
+        }
+    }
 }
