@@ -95,6 +95,10 @@ pub struct MemberRef<'a> {
 impl Pool {
     pub(crate) fn parse(r: &mut Reader<'_>) -> Result<Pool, Error> {
         let count = r.u16()?;
+        if count == 0 {
+            // The count includes the unused index 0.
+            return Err(Error::Index(0));
+        }
         let mut scan = r.clone();
         let begin = scan.pos();
         let mut starts = Vec::with_capacity(usize::from(count) + 32);

@@ -4,7 +4,7 @@ use classfile::flow::{Flow, Kind, Value};
 use classfile::{ClassFile, Code, acc};
 
 use crate::frames::{Type, expand};
-use crate::support::jdk_classes;
+use crate::image::jdk_classes;
 
 /// The types a method starts with.
 fn initial(class: &ClassFile<'_>, code: &Code<'_>) -> Vec<Type> {

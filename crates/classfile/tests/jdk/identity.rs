@@ -2,7 +2,7 @@
 
 use classfile::{ClassFile, Code, Editor};
 
-use crate::support::jdk_classes;
+use crate::image::jdk_classes;
 
 #[test]
 fn rewriting_without_edits_changes_no_byte_of_any_jdk_class() {

@@ -3,7 +3,8 @@
 use classfile::{ClassFile, EditError};
 
 use crate::exercise::edit_everywhere;
-use crate::support::{Jar, Scratch, jdk_classes, path, run};
+use crate::image::{Jar, jdk_classes};
+use crate::support::{Scratch, path, run};
 
 const MODULES: [&str; 6] = [
     "java.base",

@@ -5,5 +5,7 @@ mod exercise;
 mod flow;
 mod frames;
 mod identity;
+mod image;
 mod links;
+#[path = "../support/mod.rs"]
 mod support;
