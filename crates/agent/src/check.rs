@@ -8,7 +8,8 @@ use crate::jni::Jni;
 use crate::memory::{MAX_SLOTS, RawClock, Word, bridge_epoch};
 use crate::stacks::{Frame, dotted};
 use detect::{InitIntervals, Prior, Reads, variable};
-use instrument::SiteKind;
+use instrument::access::{self, AccessMode};
+use instrument::{Level, SiteKind, is_jdk};
 use jni_sys::jobject;
 use order::{ClockView, Epoch, ReadSets, Stamp, Tid, VectorClock};
 use rustc_hash::FxHashMap;
@@ -23,6 +24,8 @@ pub struct Check {
     /// static or an array or ...): the unordered pair.
     pairs: FxHashMap<(u32, u32), u64>,
     pub races: u64,
+    /// Pairs inside the JDK that are called by code whose locks we do not see.
+    pub unwatched: u64,
 }
 
 /// One access, as the bridge asks about it.
@@ -75,18 +78,54 @@ impl Agent {
             Reads::Shared(set) => Word::Set(set),
         };
         q.clock.answer(Word::Access(step.w).pack(), reads.pack());
-        if let Some(prior) = step.race {
+        if let Some(prior) = step.race.and_then(|p| self.conflicting(p, &q, r, &check.sets)) {
             let pair = (prior.stamp.site.min(q.site), prior.stamp.site.max(q.site));
             let count = check.pairs.entry(pair).or_insert(0);
             *count += 1;
             if *count == 1 {
-                check.races += 1;
-                let number = check.races;
-                self.report(jni, &q, prior, number);
+                let number = check.races + 1;
+                if self.report(jni, &q, prior, number) {
+                    check.races = number;
+                } else {
+                    check.unwatched += 1;
+                }
             } else if count.is_power_of_two() {
                 self.findings.write(&json!({"kind": "count", "sites": [pair.0, pair.1], "count": *count}));
             }
         }
+    }
+
+    /// The earlier access that this one conflicts with: two atomic accesses do
+    /// not, so there may be another one behind the first.
+    fn conflicting(&self, prior: Prior, q: &Query, r: Reads, sets: &ReadSets) -> Option<Prior> {
+        if !self.is_atomic(q.site) || !self.is_atomic(prior.stamp.site) {
+            return Some(prior);
+        }
+        let mut reads = variable::unordered_reads(r, &q.clock, sets).filter(|_| q.write);
+        let plain = reads.find(|s| !self.is_atomic(s.site));
+        plain.map(|stamp| Prior { stamp, write: false })
+    }
+
+    fn is_atomic(&self, site: u32) -> bool {
+        let mode = self.sites.with(site, |_, s| {
+            let name = &s.target.as_ref()?.name;
+            match s.kind {
+                SiteKind::VarHandle => access::var_handle(name),
+                SiteKind::Unsafe => access::raw(name),
+                _ => None,
+            }
+        });
+        mode.flatten().is_some_and(|a| a.mode != AccessMode::Plain)
+    }
+
+    /// Whether the code that calls into `java.util` here is watched. What the
+    /// JDK does with its own collections behind locks that we do not see (class
+    /// loading, method handles) is not for us to judge.
+    pub fn is_watched(&self, stack: &[Frame]) -> bool {
+        let caller = stack.iter().map(|f| f.class.replace('.', "/")).find(|c| {
+            !(is_jdk(c) && self.policy.level(c) == Level::Full)
+        });
+        caller.is_none_or(|c| !is_jdk(&c) || self.policy.level(&c) != Level::None)
     }
 
     /// A static initialiser begins. Which class does not matter: within a
@@ -109,13 +148,18 @@ impl Agent {
         stacks.keep(site, bridge_epoch(epoch), stack, held);
     }
 
-    fn report(&self, jni: Jni, q: &Query, prior: Prior, number: u64) {
+    /// Writes the race down; false if it is not the program's.
+    fn report(&self, jni: Jni, q: &Query, prior: Prior, number: u64) -> bool {
         let held = self.bridge.get().map(|b| b.held(jni)).unwrap_or_default();
         let mut stacks = self.stacks.lock().unwrap_or_else(|e| e.into_inner());
         let now = stacks.current(&self.jvmti);
         let threads = self.threads.lock().unwrap_or_else(|e| e.into_inner());
         let epoch = bridge_epoch(q.epoch);
         let then = stacks.of_access(prior.stamp.site, prior.stamp.epoch);
+        let other = then.filter(|(_, exact)| *exact).map(|(s, _)| &*s.stack);
+        if !self.is_watched(&now) || other.is_some_and(|s| !self.is_watched(s)) {
+            return false;
+        }
         let access = |op: bool, site: u32, epoch: Epoch, stack: &[Frame], exact: bool, locks: &str| {
             let thread = threads.of_epoch(epoch).map(|t| {
                 json!({"id": t.id, "name": t.name, "created": t.created.iter().map(Frame::json).collect::<Vec<_>>()})
@@ -146,6 +190,7 @@ impl Agent {
             "accesses": [first, second],
             "count": 1,
         }));
+        true
     }
 
     /// The statement itself, or, if it is in the reflection machinery, the

@@ -7,7 +7,6 @@ use instrument::{Level, Mode, PREFIX, Request, Rewritten};
 use jni_sys::jobject;
 use serde_json::json;
 use std::ptr;
-use std::sync::Arc;
 
 /// What was instrumented and what was not.
 #[derive(Default, Debug)]
@@ -32,7 +31,7 @@ impl Agent {
                     let sites = std::mem::take(&mut rewritten.sites);
                     let added = (!sites.is_empty()).then(|| ClassSites {
                         class: rewritten.name.as_str().into(),
-                        file: source_file(bytes),
+                        file: rewritten.source_file.take().map(Into::into),
                         first: first_site,
                         sites,
                     });
@@ -105,12 +104,6 @@ impl Agent {
 /// A name for a class that could not be read: what its bytes say, if anything.
 fn class_name(bytes: &[u8]) -> String {
     classfile::ClassFile::parse(bytes).map_or_else(|_| "(unreadable class file)".into(), |c| c.name().into_owned())
-}
-
-/// The source file that a class names.
-fn source_file(bytes: &[u8]) -> Option<Arc<str>> {
-    let class = classfile::ClassFile::parse(bytes).ok()?;
-    class.source_file().map(|f| f.as_str().into())
 }
 
 /// Whether a field's name is one of those we add.

@@ -1,19 +1,105 @@
-//! Events straight into one of the other detectors.
+//! Events straight into one of the detectors that need every one of them:
+//! hybrid, lockset, h. The fold is the one that also runs over traces; it runs
+//! in the program's threads, one at a time, so it sees the events in an order
+//! in which they happened.
+
 use crate::Agent;
 use crate::jni::Jni;
 use crate::options::Mode;
+use crate::stacks::{Frame, dotted};
+use detect::{Detector, Finding, Kind};
+use instrument::SiteKind;
+use serde_json::{Value, json};
+use trace::{ThreadId, raw};
 
 #[derive(Debug)]
 pub struct Direct {
+    detector: Box<dyn Detector>,
+    /// Findings looked at.
+    seen: usize,
     pub races: u64,
 }
 
 impl Direct {
-    pub fn new(_mode: Mode) -> Option<Direct> {
-        None
+    /// None for modes that do without.
+    pub fn new(mode: Mode) -> Option<Direct> {
+        let kind = match mode {
+            Mode::Hybrid => Kind::Hybrid,
+            Mode::Lockset => Kind::Lockset,
+            Mode::H => Kind::H,
+            Mode::FastTrack | Mode::Record => return None,
+        };
+        Some(Direct { detector: kind.detector(), seen: 0, races: 0 })
     }
 }
 
 impl Agent {
-    pub fn direct_event(&self, _jni: Jni, _thread: u32, _words: [u64; 3], _slot: u32) {}
+    pub fn direct_event(&self, jni: Jni, thread: u32, words: [u64; 3], slot: u32) {
+        let Some(direct) = &self.direct else { return };
+        let [w0, w1, w2] = words;
+        let records = [w0, w1, w2, u64::from(raw::SLOT), u64::from(slot), 0];
+        let Some((event, _)) = raw::unpack(ThreadId(thread), &records).next() else { return };
+        let mut direct = direct.lock().unwrap_or_else(|e| e.into_inner());
+        direct.detector.event(&event);
+        let findings = direct.detector.findings();
+        if findings.len() == direct.seen {
+            return;
+        }
+        let new: Vec<Finding> = findings.iter().skip(direct.seen).copied().collect();
+        direct.seen += new.len();
+        for finding in new {
+            let number = direct.races + 1;
+            if self.report_finding(jni, &finding, number) {
+                direct.races = number;
+            }
+        }
+    }
+
+    /// Writes a finding down; false if it is not the program's.
+    fn report_finding(&self, jni: Jni, f: &Finding, number: u64) -> bool {
+        let held = self.bridge.get().map(|b| b.held(jni)).unwrap_or_default();
+        let now = self.stacks.lock().unwrap_or_else(|e| e.into_inner()).current(&self.jvmti);
+        if !self.is_watched(&now) {
+            return false;
+        }
+        let threads = self.threads.lock().unwrap_or_else(|e| e.into_inner());
+        let access = |a: detect::Access, stack: &[Frame], exact: bool| {
+            let thread = threads.get(a.thread.0).map(|t| {
+                json!({"id": t.id, "name": t.name, "created": t.created.iter().map(Frame::json).collect::<Vec<_>>()})
+            });
+            json!({
+                "op": if a.write { "write" } else { "read" },
+                "thread": thread,
+                "frame": self.frame_of(a.site.0, stack).map(|f| f.json()),
+                "stack": stack.iter().map(Frame::json).collect::<Vec<_>>(),
+                "stack_exact": exact,
+                "locks": if exact { held.lines().collect::<Vec<_>>() } else { vec![] },
+            })
+        };
+        self.findings.write(&json!({
+            "kind": "race",
+            "number": number,
+            "detector": self.options.mode.name(),
+            "sites": [f.first.site.0, f.second.site.0],
+            "location": self.location_of_site(f.second.site.0, f.loc.slot),
+            "allocated": Value::Null,
+            "accesses": [access(f.first, &[], false), access(f.second, &now, true)],
+            "count": 1,
+        }));
+        true
+    }
+
+    fn location_of_site(&self, site: u32, slot: u32) -> Value {
+        let named = self.sites.with(site, |_, s| match (s.kind, &s.target) {
+            (SiteKind::FieldRead | SiteKind::FieldWrite | SiteKind::StaticRead | SiteKind::StaticWrite, Some(t)) => {
+                let is_static = matches!(s.kind, SiteKind::StaticRead | SiteKind::StaticWrite);
+                json!({"class": dotted(&t.class), "field": t.name, "static": is_static})
+            }
+            _ => {
+                let array = s.array_type.as_deref().map_or_else(|| "array".into(), dotted);
+                json!({"array": array, "index": slot, "from": s.array_from})
+            }
+        });
+        named.unwrap_or_else(|| json!({"class": "?", "field": "?", "static": false}))
+    }
 }

@@ -137,10 +137,18 @@ extern "system" fn native_bind(
     new_address: *mut *mut c_void,
 ) {
     with(env, |a, _| {
-        let Some((name, desc)) = a.jvmti.method(method) else { return };
-        let Some(class) = a.jvmti.class_signature(a.jvmti.method_class(method)) else { return };
-        let class = class.trim_start_matches('L').trim_end_matches(';');
-        if let Some(ours) = natives::in_front_of(class, &name, &desc, address) {
+        // Object's natives are bound before a method can be asked its name;
+        // they are known by their address.
+        let ours = match a.jvmti.method(method) {
+            Some((name, desc)) => {
+                let Some(class) = a.jvmti.class_signature(a.jvmti.method_class(method)) else { return };
+                let class = class.trim_start_matches('L').trim_end_matches(';');
+                natives::in_front_of(class, &name, &desc, address)
+            }
+            None => natives::known_name(address)
+                .and_then(|(name, desc)| natives::in_front_of("java/lang/Object", name, desc, address)),
+        };
+        if let Some(ours) = ours {
             // SAFETY: out parameter of this event.
             unsafe { *new_address = ours };
         }

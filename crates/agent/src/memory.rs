@@ -18,6 +18,7 @@ const HEADER: usize = 64;
 /// PhotofinishFastTrack.java.
 pub const IGNORE: i64 = -1;
 pub const VOLATILE: i64 = -2;
+pub const FINAL: i64 = -3;
 
 /// Zeroed memory that is never given back.
 pub fn leak(bytes: usize) -> usize {

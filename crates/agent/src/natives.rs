@@ -8,7 +8,7 @@ use crate::jni::Jni;
 use crate::memory::RawClock;
 use crate::{Agent, agent, guard};
 use jni_sys::{JNIEnv, jboolean, jclass, jint, jlong, jlongArray, jobject, jobjectArray, jstring};
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -175,6 +175,22 @@ wrapped! {
     NOTIFY_ALL: "java/lang/Object" "notifyAll" "()V" => notify_all;
     FIELDS: "java/lang/Class" "getDeclaredFields0" "(Z)[Ljava/lang/reflect/Field;" => declared_fields;
     DEFINE: "java/lang/ClassLoader" "defineClass0" "(Ljava/lang/ClassLoader;Ljava/lang/Class;Ljava/lang/String;[BIILjava/security/ProtectionDomain;ZILjava/lang/Object;)Ljava/lang/Class;" => define_class;
+}
+
+unsafe extern "C" {
+    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+}
+
+/// Which method of Object a function of the JVM implements.
+pub fn known_name(address: *mut c_void) -> Option<(&'static str, &'static str)> {
+    let known = [
+        (c"JVM_MonitorWait", "wait", "(J)V"),
+        (c"JVM_MonitorNotify", "notify", "()V"),
+        (c"JVM_MonitorNotifyAll", "notifyAll", "()V"),
+    ];
+    // SAFETY: looks names up among all loaded libraries (a null handle).
+    let is = |symbol: &CStr| unsafe { dlsym(ptr::null_mut(), symbol.as_ptr()) } == address;
+    known.iter().find(|(symbol, _, _)| is(symbol)).map(|(_, name, desc)| (*name, *desc))
 }
 
 type Method0 = extern "system" fn(Env, jobject);

@@ -188,7 +188,7 @@ fn site_row(class: &ClassSites, s: &instrument::Site) -> tables::Site {
             SiteKind::NewObject => tables::SiteKind::NewObject,
             SiteKind::NewArray => tables::SiteKind::NewArray,
             SiteKind::Model => tables::SiteKind::Model,
-            SiteKind::FenceAcquire | SiteKind::FenceRelease | SiteKind::Finalizer => tables::SiteKind::Other,
+            SiteKind::FenceAcquire | SiteKind::FenceRelease | SiteKind::Finalizer | SiteKind::Freeze => tables::SiteKind::Other,
         },
         checked: s.checked,
         target: s.target.as_ref().map(|t| tables::Member {

@@ -4,8 +4,8 @@
 
 use crate::Agent;
 use crate::jni::Jni;
-use crate::memory::{IGNORE, VOLATILE, leak};
-use instrument::{ALLOC_FIELD, ID_FIELD, MemberRef, ShadowKind, SiteKind, shadow_name};
+use crate::memory::{FINAL, IGNORE, VOLATILE, leak};
+use instrument::{ALLOC_FIELD, FREEZE_FIELD, ID_FIELD, MemberRef, ShadowKind, SiteKind, shadow_name};
 use jni_sys::{jclass, jfieldID, jobject};
 use rustc_hash::FxHashMap;
 use std::ptr;
@@ -72,6 +72,11 @@ impl Agent {
                 let c = jni.class_of(o);
                 Some([self.inherited_offset(jni, c, ALLOC_FIELD), 0, 0])
             }
+            (SiteKind::Freeze, _) => {
+                // The class of the constructor, not that of the object.
+                let offset = self.bridge.get().map_or(0, |b| b.offset_by_name(jni, self.caller(jni), FREEZE_FIELD));
+                Some([offset, 0, self.inherited_offset(jni, jni.class_of(o), ID_FIELD)])
+            }
             (SiteKind::SyncMethod | SiteKind::Init, _) => {
                 self.bridge.get().map(|b| [b.keep_class(jni, self.caller(jni)), 0, 0])
             }
@@ -90,12 +95,17 @@ impl Agent {
         let declaring = self.jvmti.field_declaring_class(class, field);
         let (_, _, modifiers) = self.jvmti.field(class, field)?;
         let bridge = self.bridge.get()?;
+        if modifiers & ACC_FINAL != 0 {
+            let freeze = bridge.offset_by_name(jni, declaring, FREEZE_FIELD);
+            let id = self.inherited_offset(jni, jni.class_of(o), ID_FIELD);
+            return (freeze > 0).then_some([FINAL, freeze, id]);
+        }
         if self.options.mode.events() {
             let id = self.inherited_offset(jni, jni.class_of(o), ID_FIELD);
             let offset = bridge.offset_of_field(jni, jni.reflected_field(class, field, false), false);
             return Some(if modifiers & ACC_VOLATILE != 0 {
                 [VOLATILE, offset, id]
-            } else if modifiers & ACC_FINAL != 0 || !checked {
+            } else if !checked {
                 [IGNORE, 0, 0]
             } else {
                 [offset, 0, id]
@@ -106,7 +116,7 @@ impl Agent {
             let clock = shadow(ShadowKind::Volatile);
             return (clock > 0).then_some([VOLATILE, 0, clock]);
         }
-        if modifiers & ACC_FINAL != 0 || !checked {
+        if !checked {
             return None;
         }
         let (w, r) = (shadow(ShadowKind::Write), shadow(ShadowKind::Read));

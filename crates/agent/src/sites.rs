@@ -6,6 +6,11 @@ use crate::stacks::Frame;
 use instrument::{Site, SiteKind};
 use std::sync::{Arc, RwLock};
 
+/// First words of sites that are never resolved, as the bridge knows them:
+/// an atomic access in a class that is checked; a constructor or finaliser.
+const CHECKED: i64 = 1;
+const FINALIZER: i64 = 2;
+
 /// The sites of one class, numbered on from `first`.
 #[derive(Debug)]
 pub struct ClassSites {
@@ -37,11 +42,13 @@ impl Sites {
             return None;
         }
         for (i, site) in added.sites.iter().enumerate() {
-            // Atomic accesses by offset are not resolved; the bridge only asks
-            // whether the class is checked.
-            if matches!(site.kind, SiteKind::Unsafe | SiteKind::VarHandle) && site.checked {
-                self.table.set(first + i as u32, [1, 0, 0]);
-            }
+            // Of these the bridge asks nothing but this.
+            let mark = match site.kind {
+                SiteKind::Unsafe | SiteKind::VarHandle if site.checked => CHECKED,
+                SiteKind::Finalizer => FINALIZER,
+                _ => continue,
+            };
+            self.table.set(first + i as u32, [mark, 0, 0]);
         }
         classes.push(Arc::new(added));
         Some(result)

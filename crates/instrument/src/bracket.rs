@@ -38,6 +38,13 @@ impl Weaver<'_, '_, '_> {
             if &*self.cx.method == "<clinit>" && self.cx.name != "java/lang/Thread" {
                 brackets.push(self.class_init()?);
             }
+            if self.cx.freezes && &*self.cx.method == "<init>" && keeps_this(self.code) {
+                let site = self.site_at(SiteKind::Freeze, 0);
+                brackets.push(Bracket {
+                    returns: vec![self.this_call(probes::FREEZE, site)?],
+                    ..Bracket::default()
+                });
+            }
             if self.cx.finalizes {
                 brackets.extend(self.finalizer()?);
             }

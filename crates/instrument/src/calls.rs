@@ -25,6 +25,14 @@ struct Spilled<'d> {
 impl Weaver<'_, '_, '_> {
     /// The probes of a call.
     pub(crate) fn call(&mut self, insn: &Insn) -> Result<(), WeaveError> {
+        // A constructor is known by its pc; most other calls are of no interest
+        // and must cost nothing.
+        if insn.op == op::INVOKESPECIAL && self.facts.is_fresh(insn.pc) {
+            return self.new_object(insn);
+        }
+        if !insn.cp().is_some_and(|cp| self.is_of_interest(cp)) {
+            return Ok(());
+        }
         let Some(target) = insn.cp().and_then(|cp| self.cx.target(cp)) else {
             return Ok(());
         };
@@ -51,6 +59,18 @@ impl Weaver<'_, '_, '_> {
                 self.array_clone(insn)
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Could the method of this pool index be one that gets probes?
+    fn is_of_interest(&self, cp: u16) -> bool {
+        let Some(member) = self.cx.class.pool.member_ref(cp) else {
+            return false;
+        };
+        match &*member.class {
+            VAR_HANDLE => true,
+            "java/lang/System" => member.name == "arraycopy",
+            class => member.name == "clone" || UNSAFES.contains(&class),
         }
     }
 

@@ -1,9 +1,9 @@
 //! One class: its level, its fields, its methods one after the other.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use classfile::{ClassFile, PoolFull, acc};
+use rustc_hash::FxHashMap;
 
 use crate::models::{self, Model};
 use crate::policy::{Level, Policy, is_jdk, never_touched};
@@ -48,6 +48,7 @@ pub struct Rewritten {
     pub fields: Vec<FieldInfo>,
     /// Models (`class.method`) that this JDK has no method for.
     pub missing_models: Vec<String>,
+    pub source_file: Option<String>,
 }
 
 /// Rewrites a class.
@@ -127,6 +128,8 @@ pub(crate) struct ClassCx<'a> {
     pub(crate) jdk: bool,
     /// The class declares `finalize()`.
     pub(crate) finalizes: bool,
+    /// Its constructors freeze final fields that lead to more data.
+    pub(crate) freezes: bool,
     pub(crate) fields: Vec<FieldInfo>,
     sites: Vec<Site>,
     first_site: u32,
@@ -136,8 +139,8 @@ pub(crate) struct ClassCx<'a> {
     /// Those that a method was found for.
     pub(crate) applied: Vec<&'static Model>,
     calls: Vec<(&'static str, u16)>,
-    targets: HashMap<u16, Option<Arc<MemberRef>>>,
-    field_uses: HashMap<u16, Option<FieldUse>>,
+    targets: FxHashMap<u16, Option<Arc<MemberRef>>>,
+    field_uses: FxHashMap<u16, Option<FieldUse>>,
     /// Of the method at hand.
     pub(crate) method: Arc<str>,
     pub(crate) desc: Arc<str>,
@@ -153,9 +156,10 @@ impl<'a> ClassCx<'a> {
         ClassCx {
             models: models::of_class(&name).collect(),
             jdk: is_jdk(&name) && request.boot_or_platform != Some(false),
+            level,
+            freezes: level == Level::Full && shadow::freezes(&class, &name),
             class,
             name,
-            level,
             finalizes,
             fields: Vec::new(),
             sites: Vec::new(),
@@ -164,8 +168,8 @@ impl<'a> ClassCx<'a> {
             missing: Vec::new(),
             applied: Vec::new(),
             calls: Vec::new(),
-            targets: HashMap::new(),
-            field_uses: HashMap::new(),
+            targets: FxHashMap::default(),
+            field_uses: FxHashMap::default(),
             method: Arc::from(""),
             desc: Arc::from(""),
         }
@@ -181,6 +185,7 @@ impl<'a> ClassCx<'a> {
             skipped: self.skipped,
             fields: self.fields,
             missing_models: self.missing,
+            source_file: self.class.source_file(),
         }
     }
 
@@ -261,6 +266,7 @@ impl<'a> ClassCx<'a> {
             volatile: None,
             checked: self.level == Level::Full,
             array_from: None,
+            array_type: None,
         }
     }
 

@@ -33,7 +33,11 @@ impl Weaver<'_, '_, '_> {
         let Some(used) = insn.cp().and_then(|cp| self.cx.field_use(cp)) else {
             return Ok(());
         };
-        if !self.watches(&used) || self.facts.is_uninitialised(insn.pc) {
+        let frozen = insn.op == op::GETFIELD
+            && self.cx.freezes
+            && used.own.is_some_and(|access| access & acc::FINAL != 0)
+            && shadow::leads_on(&used.target.desc);
+        if !(frozen || self.watches(&used)) || self.facts.is_uninitialised(insn.pc) {
             return Ok(());
         }
         let kind = match insn.op {
@@ -142,6 +146,10 @@ impl Weaver<'_, '_, '_> {
     fn element(&mut self, kind: SiteKind, insn: &Insn) -> i32 {
         let site = Site {
             array_from: self.facts.array_from(insn.pc),
+            array_type: self
+                .facts
+                .array_type(insn.pc)
+                .or_else(|| element_array(insn.op).map(Into::into)),
             ..self.bare_site(kind, insn.pc)
         };
         self.cx.site(site)
@@ -173,4 +181,19 @@ impl Weaver<'_, '_, '_> {
         self.editor.insert_before(insn.pc, snippet);
         Ok(())
     }
+}
+
+/// The array type that an instruction implies; bytes may be booleans.
+fn element_array(opcode: u8) -> Option<&'static str> {
+    Some(match opcode {
+        op::IALOAD | op::IASTORE => "[I",
+        op::LALOAD | op::LASTORE => "[J",
+        op::FALOAD | op::FASTORE => "[F",
+        op::DALOAD | op::DASTORE => "[D",
+        op::CALOAD | op::CASTORE => "[C",
+        op::SALOAD | op::SASTORE => "[S",
+        op::BALOAD | op::BASTORE => "[B",
+        op::AALOAD | op::AASTORE => "[Ljava/lang/Object;",
+        _ => return None,
+    })
 }

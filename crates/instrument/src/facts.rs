@@ -3,7 +3,7 @@
 //! where arrays come from.
 
 use classfile::flow::{Flow, Kind, Origin, State};
-use classfile::{Code, Insn, Operand, method as method_desc, op};
+use classfile::{Code, Insn, Operand, Pool, method as method_desc, op};
 
 use crate::class::ClassCx;
 use crate::locals::LocalNames;
@@ -16,6 +16,8 @@ pub(crate) struct Facts {
     uninitialised: Vec<u32>,
     fresh: Vec<u32>,
     arrays: Vec<(u32, String)>,
+    /// Types of the arrays used, as descriptors, where they are known.
+    types: Vec<(u32, String)>,
 }
 
 /// An array access: where, the array's origin, a local that holds it.
@@ -23,6 +25,7 @@ struct ArrayUse {
     pc: u32,
     origin: Origin,
     local: Option<u16>,
+    kind: Kind,
 }
 
 impl Facts {
@@ -49,7 +52,7 @@ impl Facts {
         let mut uses = Vec::new();
         flow.walk(|at, state| {
             if let Some(insn) = code.insns.get(at) {
-                facts.see(cx, insn, state, &mut uses);
+                facts.see(&cx.class.pool, level, insn, state, &mut uses);
             }
         });
         if level == Level::Full && !uses.is_empty() {
@@ -62,6 +65,12 @@ impl Facts {
                 uses: &uses,
             };
             for used in &uses {
+                if let Kind::Ref(id) = used.kind {
+                    let name = flow.type_name(id);
+                    if name.starts_with('[') {
+                        facts.types.push((used.pc, name));
+                    }
+                }
                 if let Some(name) = namer.name(cx, used, 0) {
                     facts.arrays.push((used.pc, name));
                 }
@@ -70,7 +79,14 @@ impl Facts {
         Ok(facts)
     }
 
-    fn see(&mut self, cx: &mut ClassCx<'_>, insn: &Insn, state: &State, uses: &mut Vec<ArrayUse>) {
+    fn see(
+        &mut self,
+        pool: &Pool,
+        level: Level,
+        insn: &Insn,
+        state: &State,
+        uses: &mut Vec<ArrayUse>,
+    ) {
         if let Some(depth) = array_depth(insn.op) {
             let Some(array) = state.peek(depth) else {
                 return;
@@ -86,21 +102,22 @@ impl Facts {
                 pc: insn.pc,
                 origin: array.origin,
                 local: local.and_then(|l| u16::try_from(l).ok()),
+                kind: array.kind,
             });
             return;
         }
         match insn.op {
             op::PUTFIELD => {
-                let Some(target) = insn.cp().and_then(|cp| cx.target(cp)) else {
+                let Some(desc) = insn.cp().and_then(|cp| pool.member_desc(cp)) else {
                     return;
                 };
-                let receiver = state.peek(classfile::slots(&target.desc));
+                let receiver = state.peek(classfile::slots(&desc));
                 if receiver.is_some_and(|v| v.kind == Kind::UninitThis) {
                     self.uninitialised.push(insn.pc);
                 }
             }
-            op::INVOKESPECIAL => {
-                let Some(target) = insn.cp().and_then(|cp| cx.target(cp)) else {
+            op::INVOKESPECIAL if level == Level::Full => {
+                let Some(target) = insn.cp().and_then(|cp| pool.member_ref(cp)) else {
                     return;
                 };
                 if target.name != "<init>" {
@@ -110,9 +127,8 @@ impl Facts {
                     return;
                 };
                 let receiver = state.peek(desc.param_slots).map(|v| v.kind);
-                let below = state
-                    .peek(desc.param_slots.saturating_add(1))
-                    .map(|v| v.kind);
+                let below = desc.param_slots.saturating_add(1);
+                let below = state.peek(below).map(|v| v.kind);
                 if matches!(receiver, Some(Kind::Uninit(_))) && receiver == below {
                     self.fresh.push(insn.pc);
                 }
@@ -129,6 +145,12 @@ impl Facts {
     /// The constructor call at `pc` leaves the new object on top of the stack.
     pub(crate) fn is_fresh(&self, pc: u32) -> bool {
         self.fresh.binary_search(&pc).is_ok()
+    }
+
+    /// The type of the array used at `pc`, as a descriptor.
+    pub(crate) fn array_type(&self, pc: u32) -> Option<String> {
+        let at = self.types.binary_search_by_key(&pc, |a| a.0).ok()?;
+        self.types.get(at).map(|a| a.1.clone())
     }
 
     /// Where the array used at `pc` comes from.

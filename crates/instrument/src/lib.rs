@@ -41,7 +41,7 @@ pub use class::{Mode, Request, Rewritten, rewrite};
 pub use policy::{Level, Pattern, Policy, is_jdk, never_touched};
 pub use probes::{BRIDGE, PROBES, Probe};
 pub use shadow::{
-    ALLOC_FIELD, ID_FIELD, PREFIX, ShadowKind, THREAD_DESC, THREAD_FIELD, shadow_name,
+    ALLOC_FIELD, FREEZE_FIELD, ID_FIELD, PREFIX, ShadowKind, THREAD_DESC, THREAD_FIELD, shadow_name,
 };
 pub use site::{FieldInfo, MemberRef, Shadow, Site, SiteKind, Skipped};
 

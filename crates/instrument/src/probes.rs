@@ -72,6 +72,8 @@ probes! {
     INIT_BEGIN = "initBegin" "(I)V";
     /// Before a class initialiser ends, either way.
     INIT_END = "initEnd" "(I)V";
+    /// At the end of a constructor: (object, site).
+    FREEZE = "freeze" "(Ljava/lang/Object;I)V";
     /// What this thread did happens before a later syncAcquire of the object.
     SYNC_RELEASE = "syncRelease" "(Ljava/lang/Object;I)V";
     /// The other end.

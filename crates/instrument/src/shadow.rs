@@ -6,13 +6,15 @@
 
 use classfile::{ClassFile, PoolFull, acc};
 
-use crate::policy::never_touched;
+use crate::policy::{is_jdk, never_touched};
 use crate::{FieldInfo, Level, Mode, Policy, Shadow, models};
 
 /// The allocation site of an object of a Full class (`I`).
 pub const ALLOC_FIELD: &str = "$pf$a";
 /// The identity of an object, in [`Mode::Events`] (`J`).
 pub const ID_FIELD: &str = "$pf$id";
+/// When this class's constructor ended (`J`), if its final fields lead to more data.
+pub const FREEZE_FIELD: &str = "$pf$f";
 /// In `java.lang.Thread`: the tool's own view of the thread.
 pub const THREAD_FIELD: &str = "$pf";
 pub const THREAD_DESC: &str = "Ljava/lang/PhotofinishThread;";
@@ -54,6 +56,30 @@ pub fn shadow_name(kind: ShadowKind, field: &str, desc: &str) -> String {
         }
     }
     name
+}
+
+/// Whether a final field of this type leads to data that its constructor may
+/// have written: what a reader of the field may then read without a race
+/// (JLS 17.5).
+pub(crate) fn leads_on(desc: &str) -> bool {
+    const LEAVES: [&str; 11] = [
+        "String", "Integer", "Long", "Short", "Byte", "Character", "Boolean", "Float", "Double", "Class", "Thread",
+    ];
+    match desc.strip_prefix("Ljava/lang/") {
+        Some(simple) => !LEAVES.iter().any(|l| simple.strip_suffix(';') == Some(l)),
+        None => desc.starts_with(['L', '[']),
+    }
+}
+
+/// Whether the class has final fields that lead on. In the JDK only the
+/// immutable collections and wrappers count: hash nodes with their final keys
+/// are too many, and are not published by races.
+pub(crate) fn freezes(class: &ClassFile<'_>, name: &str) -> bool {
+    let immutable = ["java/util/ImmutableCollections", "java/util/Collections$"];
+    if class.is_interface() || is_jdk(name) && !immutable.iter().any(|p| name.starts_with(p)) {
+        return false;
+    }
+    class.fields.iter().any(|f| f.is(acc::FINAL) && !f.is(acc::STATIC) && leads_on(&class.member_desc(f)))
 }
 
 /// Was this class file rewritten before?
@@ -140,6 +166,9 @@ pub(crate) fn add_fields(
         Some(above) => policy.level(&above),
         None => Level::None,
     };
+    if level == Level::Full && freezes(class, name) {
+        class.add_field(ADDED, FREEZE_FIELD, "J")?;
+    }
     if level == Level::Full && above != Level::Full {
         class.add_field(ADDED, ALLOC_FIELD, "I")?;
     }

@@ -33,6 +33,8 @@ pub enum SiteKind {
     NewArray,
     /// A constructor of a class with a finaliser, or that finaliser.
     Finalizer,
+    /// The end of a constructor of a class whose final fields are frozen there.
+    Freeze,
     /// A hook of `models.rs`.
     Model,
 }
@@ -66,6 +68,8 @@ pub struct Site {
     pub checked: bool,
     /// For array sites: where the array came from, in words.
     pub array_from: Option<String>,
+    /// For elements: the array's type as far as the code tells, a descriptor.
+    pub array_type: Option<String>,
 }
 
 /// A declared field, and the fields added beside it.

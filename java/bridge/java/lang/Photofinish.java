@@ -92,6 +92,18 @@ public final class Photofinish {
         PhotofinishHandles.forget(copy);
     }
 
+    /** A constructor ends: what its final fields lead to is now visible to whoever reads them. */
+    public static void freeze(Object o, int site) {
+        PhotofinishThread t = self();
+        if (t == null) return;
+        long at = PhotofinishNative.SITES + ((long) site << 5);
+        long off = PhotofinishNative.U.getLong(at);
+        if (off == 0) off = PhotofinishNative.resolveFor(t, site, o);
+        if (off <= 0) return;
+        if (PhotofinishNative.EVENTS) PhotofinishEvents.freeze(t, o, off, PhotofinishNative.U.getLong(at + 16), site);
+        else PhotofinishNative.U.putLong(o, off, t.epoch);
+    }
+
     public static void newObject(Object o, int site) {
         PhotofinishThread t = self();
         if (t == null || o == null) return;
@@ -245,12 +257,17 @@ public final class Photofinish {
 
     public static void syncRelease(Object o, int site) {
         PhotofinishThread t = self();
-        if (t != null && o != null) PhotofinishLocks.syncRelease(t, o, site);
+        if (t != null && o != null) PhotofinishLocks.syncRelease(t, through(o, site), site);
     }
 
     public static void syncAcquire(Object o, int site) {
         PhotofinishThread t = self();
-        if (t != null && o != null) PhotofinishLocks.syncAcquire(t, o, site);
+        if (t != null && o != null) PhotofinishLocks.syncAcquire(t, through(o, site), site);
+    }
+
+    private static Object through(Object o, int site) {
+        boolean finalizer = PhotofinishNative.U.getLong(PhotofinishNative.SITES + ((long) site << 5)) == 2;
+        return finalizer ? PhotofinishTable.FINALIZABLE : o;
     }
 
     public static void initBegin(int site) {

@@ -50,10 +50,19 @@ final class PhotofinishEvents {
         if (off == 0) off = PhotofinishNative.resolveFor(t, site, o);
         if (off > 0) {
             access(t, write, site, id(t, o, U.getLong(at + 16), site), (int) off);
-        } else if (off == PhotofinishFastTrack.VOLATILE && t.quiet == 0) {
+        } else if (off == PhotofinishFastTrack.FINAL) {
+            // The maker's number, plus one, stands in the frozen object.
+            long maker = write ? 0 : U.getLong(o, U.getLong(at + 8));
+            if (maker != 0 && maker != t.id + 1) sync(t, SYNC_ACQUIRE, site, id(t, o, U.getLong(at + 16), site));
+        } else if (off == PhotofinishFastTrack.VOLATILE && (t.quiet == 0 || o instanceof Thread)) {
             long slot = U.getLong(at + 8);
             atomic(t, write ? 1 : 0, VOLATILE_MODE, site, id(t, o, U.getLong(at + 16), site), (int) slot);
         }
+    }
+
+    static void freeze(PhotofinishThread t, Object o, long off, long where, int site) {
+        sync(t, SYNC_RELEASE, site, id(t, o, where, site));
+        U.putLong(o, off, t.id + 1);
     }
 
     private static long id(PhotofinishThread t, Object o, long where, int site) {

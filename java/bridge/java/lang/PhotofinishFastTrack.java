@@ -27,6 +27,9 @@ final class PhotofinishFastTrack {
     /** In the table of sites: the field is volatile. */
     static final long VOLATILE = -2;
 
+    /** In the table of sites: the field is final and was frozen at the end of a constructor. */
+    static final long FINAL = -3;
+
     static final int SITE_BITS = 20;
     static final int SHARED = 0xfff;
     private static final long CELLS = PhotofinishNative.LONG_BASE;
@@ -62,7 +65,9 @@ final class PhotofinishFastTrack {
         if (off == 0) {
             PhotofinishNative.resolveFor(t, site, o);
             read(t, o, site);
-        } else if (t.quiet == 0) {
+        } else if (off == FINAL) {
+            PhotofinishClocks.unfreeze(t, U.getLong(o, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 8)));
+        } else if (t.quiet == 0 || o instanceof Thread) { // Thread.interrupted() counts inside lock() too
             PhotofinishClocks.volatileRead(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 16));
         }
     }
@@ -71,7 +76,7 @@ final class PhotofinishFastTrack {
         if (off == 0) {
             PhotofinishNative.resolveFor(t, site, o);
             write(t, o, site);
-        } else if (t.quiet == 0) {
+        } else if (off == VOLATILE && (t.quiet == 0 || o instanceof Thread)) {
             PhotofinishClocks.volatileWrite(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 16));
         }
     }

@@ -12,6 +12,7 @@ import jdk.internal.misc.Unsafe;
 final class PhotofinishHandles {
     private static final int READ = 0;
     private static final int WRITE = 1;
+    private static final int CAS = 3;
     private static final int PLAIN = 0;
     private static final int OPAQUE = 1;
     private static final int ACQUIRE = 2;
@@ -62,10 +63,23 @@ final class PhotofinishHandles {
             // Coherent, ordering nothing, says the language. Inside the JDK opaque accesses come with
             // fences that we do not follow, so there they count as acquire and release.
             boolean checked = U.getLong(PhotofinishNative.SITES + ((long) site << 5)) == 1;
-            if (checked && !PhotofinishNative.EVENTS) return;
+            if (checked && !PhotofinishNative.EVENTS) {
+                if (before == (op != READ)) against(t, o, offset, op, site);
+                return;
+            }
         }
         if (before ? mode == ACQUIRE : mode == RELEASE) return;
         atomic(t, o, offset, op, mode, site, before);
+    }
+
+    /**
+     * An atomic access conflicts with plain ones of the same memory. A compare-and-set may fail, so it
+     * counts as a read here. Called while the current epoch still is that of the access.
+     */
+    private static void against(PhotofinishThread t, Object o, long offset, int op, int site) {
+        if (!PhotofinishNative.EVENTS && U.getLong(PhotofinishNative.SITES + ((long) site << 5)) == 1) {
+            plain(t, o, offset, op != READ && op != CAS, site);
+        }
     }
 
     private static void plain(PhotofinishThread t, Object o, long offset, boolean write, int site) {
@@ -116,6 +130,7 @@ final class PhotofinishHandles {
             }
         }
         PhotofinishShadow s = PhotofinishTable.near(t, o, site);
+        if (before && op != READ) against(t, o, offset, op, site);
         PhotofinishOffsetClocks clocks = s.atomics;
         if (clocks == null) {
             synchronized (s) {
@@ -132,6 +147,7 @@ final class PhotofinishHandles {
         } else {
             int[] c = clocks.get(offset);
             if (c != null) PhotofinishClocks.acquire(t, c);
+            if (op == READ) against(t, o, offset, op, site);
         }
     }
 

@@ -14,6 +14,12 @@ final class PhotofinishTable {
     /** Stands for all explicit fences. */
     static final Object FENCE = new Object();
 
+    /**
+     * Stands for all objects with a finaliser, between the end of their constructors and the
+     * finaliser: by then a weak reference to the object itself, such as its shadow, is cleared.
+     */
+    static final Object FINALIZABLE = new Object();
+
     private static final int STRIPES = 64;
     private static final Stripe[] TABLE = new Stripe[STRIPES];
 
