@@ -12,6 +12,7 @@ use crate::class::FieldUse;
 use crate::method::{WeaveError, Weaver};
 use crate::policy::Level;
 use crate::probes;
+use crate::shadow;
 use crate::site::{Site, SiteKind};
 
 impl Weaver<'_, '_, '_> {

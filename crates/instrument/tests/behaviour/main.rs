@@ -251,6 +251,49 @@ fn fields_are_added_by_mode_and_level() {
     assert_eq!(added("H", Mode::FastTrack, &[]), [""; 0]);
 }
 
+/// Class files from before stack maps go through the old verifier, which infers
+/// types, and know no class constants.
+#[test]
+fn class_files_of_java_1_4_run() {
+    let scratch = Scratch::new("old");
+    let text = "class Old {\n\
+        static int made; int n; long wide; int[] data = new int[2];\n\
+        synchronized int add(int k) { data[1] += k; n += data[1]; wide = n;\n\
+          if (n > 5) throw new IllegalStateException(Long.toString(wide)); return n; }\n\
+        static synchronized void count() { made++; }\n\
+        public static void main(String[] args) {\n\
+          Old old = new Old(); count();\n\
+          synchronized (old) { System.out.println(old.add(3)); }\n\
+          try { old.add(3); } catch (IllegalStateException e) { System.out.println(e.getMessage()); }\n\
+          System.arraycopy(old.data, 0, old.data, 1, 1);\n\
+          System.out.println(old.data[1] + made); } }\n";
+    let source = scratch.0.join("Old.java");
+    std::fs::write(&source, text).unwrap();
+    let plain = scratch.0.join("plain");
+    let flags = ["--release", "8", "-Xlint:none", "-d", path(&plain)];
+    run("javac", &[&flags[..], &[path(&source)]].concat());
+    let file = plain.join("Old.class");
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[7] = 48;
+    std::fs::write(&file, &bytes).unwrap();
+    let result = rewrite_with(&bytes, &Policy::default(), 100_000);
+    assert!(result.skipped.is_empty(), "{:?}", result.skipped);
+    let probed = scratch.0.join("probed");
+    std::fs::create_dir_all(&probed).unwrap();
+    std::fs::write(probed.join("Old.class"), result.bytes.unwrap()).unwrap();
+    let bridge = scratch.0.join("bridge");
+    support::bridge(&scratch.0, &bridge, "", "");
+
+    let before = run("java", &["-Xverify:all", "-cp", path(&plain), "Old"]);
+    let patch = format!("--patch-module=java.base={}", path(&bridge));
+    let after = run(
+        "java",
+        &[&patch, "-Xverify:all", "-cp", path(&probed), "Old"],
+    );
+    assert_eq!(before, "3\n9\n1\n");
+    assert_eq!(after, before);
+}
+
 #[test]
 fn its_own_output_is_left_alone() {
     let scratch = Scratch::new("twice");

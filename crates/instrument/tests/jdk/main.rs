@@ -4,11 +4,14 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod jar;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use instrument::{Mode, Policy, Request, rewrite};
+use jar::Jar;
 use support::{Scratch, jdk, path, run};
 
 const MODULES: [&str; 6] = [
@@ -80,6 +83,7 @@ fn rewrite_all(to: &Path, mode: Mode, policy: &Policy) -> Outcome {
         missing: Vec::new(),
         sites: 0,
     };
+    let mut jars = MODULES.map(|module| (module, Jar::default()));
     for entry in jdk_classes() {
         let result = rewrite(&Request {
             bytes: &entry.bytes,
@@ -97,12 +101,14 @@ fn rewrite_all(to: &Path, mode: Mode, policy: &Policy) -> Outcome {
             outcome.left.push(line);
         }
         if let Some(bytes) = &result.bytes {
-            let to = to.join(entry.module).join(&entry.path);
-            std::fs::create_dir_all(to.parent().unwrap()).unwrap();
-            std::fs::write(&to, bytes).unwrap();
+            let jar = jars.iter_mut().find(|(module, _)| *module == entry.module);
+            jar.unwrap().1.add(&entry.path, bytes);
         }
         outcome.names.push_str(&result.name.replace('/', "."));
         outcome.names.push('\n');
+    }
+    for (module, jar) in jars {
+        jar.write(&to.join(format!("{module}.jar")));
     }
     outcome
 }
@@ -110,6 +116,8 @@ fn rewrite_all(to: &Path, mode: Mode, policy: &Policy) -> Outcome {
 fn links(mode: Mode, trusted: &[&str], name: &str) {
     let scratch = Scratch::new(name);
     let patches = scratch.0.join("patches");
+    let bridge = scratch.0.join("bridge");
+    std::fs::create_dir_all(&patches).unwrap();
     let policy = Policy::new(&["**"], &[], trusted);
     let outcome = rewrite_all(&patches, mode, &policy);
     println!("{} sites, left alone:", outcome.sites);
@@ -119,7 +127,7 @@ fn links(mode: Mode, trusted: &[&str], name: &str) {
     println!("missing models: {:?}", outcome.missing);
     assert!(outcome.sites > 100_000, "only {} sites", outcome.sites);
     assert!(outcome.left.len() < 5, "{:?}", outcome.left);
-    support::bridge(&scratch.0, &patches.join("java.base"), "", "");
+    support::bridge(&scratch.0, &bridge, "", "");
 
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/jdk/Probed.java");
     let (out, list) = (scratch.0.join("out"), scratch.0.join("names"));
@@ -129,7 +137,13 @@ fn links(mode: Mode, trusted: &[&str], name: &str) {
     run("javac", &["-d", path(&out), source]);
     let mut args: Vec<String> = MODULES
         .iter()
-        .map(|m| format!("--patch-module={m}={}", path(&patches.join(m))))
+        .map(|m| {
+            let jar = patches.join(format!("{m}.jar"));
+            match m {
+                &"java.base" => format!("--patch-module={m}={}:{}", path(&jar), path(&bridge)),
+                _ => format!("--patch-module={m}={}", path(&jar)),
+            }
+        })
         .collect();
     for arg in [
         "-Xverify:all",
