@@ -46,7 +46,12 @@ pub struct Pool {
     table: Vec<u16>,
     /// Slots of `table` taken.
     used: usize,
+    /// Members added lately. Probes name the same few members over and over;
+    /// this saves looking up the five constants below each.
+    recent: [u16; RECENT],
 }
+
+const RECENT: usize = 16;
 
 const UNUSED: u32 = u32::MAX;
 
@@ -135,6 +140,7 @@ impl Pool {
             starts,
             table: Vec::new(),
             used: 0,
+            recent: [0; RECENT],
         })
     }
 
@@ -346,9 +352,29 @@ impl Pool {
         name: &str,
         desc: &str,
     ) -> Result<u16, PoolFull> {
+        let last = name.as_bytes().last().copied().unwrap_or(0);
+        let slot = (class.len() * 31 + desc.len() * 7 + name.len() + usize::from(last)) % RECENT;
+        if self.is_member(self.recent[slot], tag, [class, name, desc]) {
+            return Ok(self.recent[slot]);
+        }
         let class = self.add_class(class)?;
         let nat = self.add_name_and_type(name, desc)?;
-        self.add_links(tag, class, nat)
+        let index = self.add_links(tag, class, nat)?;
+        self.recent[slot] = index;
+        Ok(index)
+    }
+
+    /// Whether an entry is this member. Text in need of the class file's own
+    /// encoding compares unequal, and is then looked up the long way.
+    fn is_member(&self, index: u16, tag: u8, [class, name, desc]: [&str; 3]) -> bool {
+        let is = |index: u16, text: &str| self.utf8_bytes(index) == Some(text.as_bytes());
+        let same = || {
+            let (class_index, nat) = self.links(index, tag)?;
+            let class_name = self.link(class_index, tag::CLASS)?;
+            let (name_index, desc_index) = self.links(nat, tag::NAME_AND_TYPE)?;
+            Some(is(name_index, name) && is(desc_index, desc) && is(class_name, class))
+        };
+        same() == Some(true)
     }
 
     pub fn add_fieldref(&mut self, class: &str, name: &str, desc: &str) -> Result<u16, PoolFull> {
@@ -429,4 +455,79 @@ fn hash(entry: &[u8]) -> usize {
     let mut hasher = FxHasher::default();
     hasher.write(entry);
     hasher.finish() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn empty() -> Pool {
+        Pool::parse(&mut Reader::new(&[0, 1])).unwrap()
+    }
+
+    #[test]
+    fn equal_constants_share_an_entry_and_kinds_do_not_mix() {
+        let mut pool = empty();
+        let field = pool.add_fieldref("A", "x", "I").unwrap();
+        let method = pool.add_methodref("A", "x", "I").unwrap();
+        assert_ne!(field, method);
+        assert_eq!(pool.add_fieldref("A", "x", "I").unwrap(), field);
+        assert_eq!(pool.member_ref(field).unwrap().name, "x");
+        assert!(!pool.member_ref(method).unwrap().interface);
+        let class = pool.add_class("A").unwrap();
+        let string = pool.add_string("A").unwrap();
+        assert_eq!(pool.get(class), Some(Constant::Class("A".into())));
+        assert_eq!(pool.get(string), Some(Constant::String("A".into())));
+        assert_eq!(pool.string(class), None);
+    }
+
+    #[test]
+    fn a_long_takes_two_indices() {
+        let mut pool = empty();
+        let long = pool.add_long(-5).unwrap();
+        assert_eq!(pool.add_integer(-5).unwrap(), long + 2);
+        assert_eq!((pool.long(long), pool.get(long + 1)), (Some(-5), None));
+    }
+
+    #[test]
+    fn a_full_pool_refuses_and_stays_readable() {
+        let mut pool = empty();
+        let mut last = 0;
+        for n in 0.. {
+            match pool.add_integer(n) {
+                Ok(index) => last = index,
+                Err(PoolFull) => break,
+            }
+        }
+        assert_eq!(last, 65_534);
+        assert_eq!(pool.add_long(1), Err(PoolFull));
+        assert_eq!(pool.add_integer(7).unwrap(), 8);
+        assert!(pool.add_utf8(&"x".repeat(65_536)).is_err());
+        let mut out = Vec::new();
+        pool.write(&mut out);
+        let again = Pool::parse(&mut Reader::new(&out)).unwrap();
+        assert_eq!((again.len(), again.integer(last)), (65_535, Some(65_533)));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+        /// Interning equals looking for the same member in a list.
+        #[test]
+        fn members_are_found_again(names in prop::collection::vec("[a-c\\x00é\u{1f600}]{0,2}", 1..60)) {
+            let mut pool = empty();
+            let mut known: Vec<([&str; 3], u16)> = Vec::new();
+            for triple in names.windows(3) {
+                let key = [&*triple[0], &*triple[1], &*triple[2]];
+                let index = pool.add_fieldref(key[0], key[1], key[2]).unwrap();
+                match known.iter().find(|(k, _)| *k == key) {
+                    Some((_, found)) => prop_assert_eq!(index, *found),
+                    None => prop_assert!(known.iter().all(|(_, i)| *i != index)),
+                }
+                let member = pool.member_ref(index).unwrap();
+                prop_assert_eq!([&*member.class, &*member.name, &*member.desc], key);
+                known.push((key, index));
+            }
+        }
+    }
 }
