@@ -3,12 +3,16 @@
 use crate::args::{Detect, Detector};
 use crate::exit::Failure;
 use crate::launch::Launcher;
+use crate::offline;
 use crate::session::Session;
 use crate::show;
 use driver::options::Mode;
 use std::io::IsTerminal;
 
 pub fn command(args: &Detect) -> Result<u8, Failure> {
+    if let Some(trace) = &args.trace {
+        return offline::command(args, trace);
+    }
     let launcher = Launcher::new(&args.launch)?;
     // Fail now, not after an hour of running.
     let json = show::JsonFile::open(&args.show)?;

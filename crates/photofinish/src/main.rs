@@ -5,6 +5,7 @@ mod args;
 mod detect;
 mod exit;
 mod launch;
+mod offline;
 mod record;
 mod session;
 mod show;

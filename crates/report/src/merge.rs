@@ -74,7 +74,10 @@ impl Merge {
     pub fn add(&mut self, findings: Findings, mut run: Run) {
         let this_run = self.runs.len();
         let mut keys = BTreeSet::new();
-        for race in findings.races {
+        for mut race in findings.races {
+            if let Location::Array { allocated, .. } = &mut race.location {
+                *allocated = allocated.take().or(race.allocated.take());
+            }
             let key = Key::of(&race);
             self.add_race(key.clone(), race, this_run);
             keys.insert(key);

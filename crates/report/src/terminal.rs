@@ -11,6 +11,8 @@ use std::io::{self, Write};
 
 /// Frames shown below the access unless everything is asked for.
 const SHORT_STACK: usize = 6;
+/// Locks named unless everything is asked for.
+const MOST_LOCKS: usize = 4;
 /// Skipped classes named unless everything is asked for.
 const SHORT_LIST: usize = 5;
 
@@ -169,7 +171,16 @@ impl Page<'_> {
         let locks = match access.locks.as_deref() {
             None => String::new(),
             Some([]) => ", holding no lock".to_owned(),
-            Some(locks) => format!(", holding {}", clean(&locks.join(", "))),
+            Some(locks) if locks.len() > MOST_LOCKS && !self.options.verbose => {
+                let shown = locks.iter().take(MOST_LOCKS).map(|lock| clean(lock));
+                let shown: Vec<String> = shown.collect();
+                let more = locks.len() - MOST_LOCKS;
+                format!(", holding {} and {more} more", shown.join(", "))
+            }
+            Some(locks) => {
+                let shown: Vec<String> = locks.iter().map(|lock| clean(lock)).collect();
+                format!(", holding {}", shown.join(", "))
+            }
         };
         let head = format!("{op} by thread \"{}\"", clean(&access.thread));
         writeln!(self.out, "\n  {}{locks}", self.paint(Style::Bold, &head))?;
@@ -248,12 +259,12 @@ impl Page<'_> {
         while let Some(frame) = frames.next() {
             if !self.options.verbose {
                 if is_jdk(frame) {
-                    let mut folded = 1;
-                    while frames.next_if(|f| is_jdk(f)).is_some() {
-                        folded += 1;
+                    let mut folded = usize::from(!is_lambda(frame));
+                    while let Some(next) = frames.next_if(|f| is_jdk(f)) {
+                        folded += usize::from(!is_lambda(next));
                     }
                     // At the bottom of a thread they say nothing at all.
-                    if frames.peek().is_some() {
+                    if folded > 0 && frames.peek().is_some() {
                         let s = if folded == 1 { "" } else { "s" };
                         writeln!(self.out, "      = ... {folded} frame{s} of the JDK")?;
                     }
@@ -384,7 +395,11 @@ fn callers(access: &Access) -> &[Frame] {
 /// Frames that are not the reader's: the JDK's, and the classes it makes for
 /// lambdas.
 fn is_jdk(frame: &Frame) -> bool {
-    in_jdk(&frame.class) || frame.file.is_none() && frame.class.contains("$$Lambda")
+    in_jdk(&frame.class) || is_lambda(frame)
+}
+
+fn is_lambda(frame: &Frame) -> bool {
+    frame.file.is_none() && frame.class.contains("$$Lambda")
 }
 
 fn location(location: &Location) -> String {
@@ -395,7 +410,7 @@ fn location(location: &Location) -> String {
             is_static,
         } => {
             let prefix = if *is_static { "static " } else { "" };
-            format!("{prefix}{}.{}", clean(class), clean(field))
+            format!("{prefix}{}", qualified(class, field))
         }
         Location::Array {
             array, index, from, ..
@@ -411,7 +426,15 @@ fn location(location: &Location) -> String {
 }
 
 fn member(frame: &Frame) -> String {
-    clean(&format!("{}.{}", frame.class, frame.method))
+    qualified(&frame.class, &frame.method)
+}
+
+/// `Class.member`; traces from other tools have no classes.
+fn qualified(class: &str, member: &str) -> String {
+    match class {
+        "" => clean(member),
+        class => clean(&format!("{class}.{member}")),
+    }
 }
 
 /// `a.B.m (B.java:12)`.

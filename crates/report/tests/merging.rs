@@ -168,6 +168,28 @@ fn elements_of_an_array_are_one_race_but_arrays_are_told_apart() {
 }
 
 #[test]
+fn where_an_array_was_allocated_belongs_to_its_location() {
+    let mut found = race(
+        "h",
+        "",
+        access(Write, frame("m", 1, 0)),
+        access(Read, frame("m", 2, 0)),
+    );
+    found.location = Location::Array {
+        array: "int[]".into(),
+        index: None,
+        from: None,
+        allocated: None,
+    };
+    found.allocated = Some(frame("make", 7, 0));
+    let race = report(&[vec![found]]).races.remove(0);
+    assert_eq!(race.allocated, None);
+    assert!(
+        matches!(race.location, Location::Array { allocated: Some(at), .. } if at.method == "make")
+    );
+}
+
+#[test]
 fn fingerprints_outlive_edits_above_the_statement() {
     let print = |line, bci, swap: bool| {
         let (a, b) = (

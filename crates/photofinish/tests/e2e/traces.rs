@@ -1,6 +1,7 @@
 //! `trace` on files that need no JVM, and recordings of programs that do.
 
 use crate::support::{photofinish, scratch};
+use serde_json::Value;
 use std::process::Output;
 
 fn trace(args: &[&str]) -> Output {
@@ -47,6 +48,58 @@ fn std_text_through_a_trace_and_back() {
         stdout(&trace(&["convert", &part, "-o", "-"])),
         first.join("\n") + "\n"
     );
+}
+
+/// Runs `detect --trace` over STD text; the exit code and the report.
+fn detect_std(name: &str, text: &str, detector: &str) -> (Option<i32>, Value) {
+    let dir = scratch(name);
+    let (std_file, binary, json) = (dir.join("a.std"), dir.join("a.pft"), dir.join("a.json"));
+    std::fs::write(&std_file, text).unwrap();
+    stdout(&trace(&[
+        "convert",
+        std_file.to_str().unwrap(),
+        "-o",
+        binary.to_str().unwrap(),
+    ]));
+    let done = photofinish()
+        .args(["detect", "--detector", detector, "--trace"])
+        .arg(&binary)
+        .arg("--json")
+        .arg(&json)
+        .output()
+        .unwrap();
+    let report = std::fs::read(&json).unwrap();
+    (done.status.code(), serde_json::from_slice(&report).unwrap())
+}
+
+#[test]
+fn detectors_over_a_trace() {
+    // Ordered by the lock; locks do not order for hybrid, but exclude.
+    for detector in ["fasttrack", "hybrid", "lockset", "h"] {
+        let (code, report) = detect_std(&format!("quiet-{detector}"), STD, detector);
+        assert_eq!(code, Some(0), "{detector}: {report}");
+        assert_eq!(report["coverage"]["threads"], 2);
+        assert_eq!(report["runs"][0]["ended"], "offline");
+    }
+    // The writes are ordered by chance: through a lock that protects neither.
+    let lucky = "T0|fork(T1)|1\nT0|w(x)|2\nT0|acq(L)|3\nT0|rel(L)|4\n\
+                 T1|acq(L)|5\nT1|rel(L)|6\nT1|w(x)|7\n";
+    for (detector, code, status) in [("fasttrack", 0, None), ("hybrid", 66, Some("potential"))] {
+        let (got, report) = detect_std(&format!("lucky-{detector}"), lucky, detector);
+        assert_eq!(got, Some(code), "{detector}: {report}");
+        assert_eq!(report["races"][0]["status"].as_str(), status);
+    }
+    let racy = "T0|fork(T1)|1\nT0|w(x)|2\nT1|acq(L)|3\nT1|r(x)|4\nT1|rel(L)|5\n";
+    let (code, report) = detect_std("racy", racy, "fasttrack");
+    assert_eq!(code, Some(66));
+    let race = &report["races"][0];
+    assert_eq!(race["location"]["field"], "x");
+    assert_eq!(race["status"], "observed");
+    assert_eq!(
+        [&race["accesses"][0]["line"], &race["accesses"][1]["line"]],
+        [2, 4]
+    );
+    assert_eq!(race["accesses"][1]["locks"].as_array().unwrap().len(), 1);
 }
 
 #[test]
