@@ -63,7 +63,17 @@ pub fn shadow_name(kind: ShadowKind, field: &str, desc: &str) -> String {
 /// (JLS 17.5).
 pub(crate) fn leads_on(desc: &str) -> bool {
     const LEAVES: [&str; 11] = [
-        "String", "Integer", "Long", "Short", "Byte", "Character", "Boolean", "Float", "Double", "Class", "Thread",
+        "String",
+        "Integer",
+        "Long",
+        "Short",
+        "Byte",
+        "Character",
+        "Boolean",
+        "Float",
+        "Double",
+        "Class",
+        "Thread",
     ];
     match desc.strip_prefix("Ljava/lang/") {
         Some(simple) => !LEAVES.iter().any(|l| simple.strip_suffix(';') == Some(l)),
@@ -79,7 +89,10 @@ pub(crate) fn freezes(class: &ClassFile<'_>, name: &str) -> bool {
     if class.is_interface() || is_jdk(name) && !immutable.iter().any(|p| name.starts_with(p)) {
         return false;
     }
-    class.fields.iter().any(|f| f.is(acc::FINAL) && !f.is(acc::STATIC) && leads_on(&class.member_desc(f)))
+    class
+        .fields
+        .iter()
+        .any(|f| f.is(acc::FINAL) && !f.is(acc::STATIC) && leads_on(&class.member_desc(f)))
 }
 
 /// Was this class file rewritten before?

@@ -47,6 +47,7 @@ class Sample implements Cloneable {
         s.handles();
         s.copies();
         s.nested();
+        System.out.println(new Frozen().first()); //~ readStatic newObject
         failures(null, new int[2]); //~ newArray
         System.out.println(s.fixed + " " + s.hashCode() * 0); //~ readStatic
     }
@@ -209,6 +210,17 @@ class Sample implements Cloneable {
 
         static {
             System.out.println("Other"); //~ initBegin readStatic initEnd
+        }
+    }
+
+    static class Frozen {
+        final int[] items = {1}; //~ newArray writeElem
+        final String name = "x".repeat(2);
+
+        Frozen() {} //~ freeze
+
+        int first() {
+            return items[0] + name.length(); //~ read readElem
         }
     }
 
