@@ -55,7 +55,9 @@ pub enum EditError {
     Malformed(#[from] Error),
 }
 
-/// The constant pool cannot take another entry.
+/// The constant pool cannot take another entry, or was asked for what is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("the constant pool is full, or a string is longer than 65535 bytes")]
+#[error(
+    "the constant pool is full, a string is longer than 65535 bytes, or a descriptor is malformed"
+)]
 pub struct PoolFull;

@@ -31,6 +31,7 @@ mod desc;
 mod edit;
 mod error;
 pub mod flow;
+mod layout;
 mod mutf8;
 pub mod op;
 mod pool;

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use crate::class::{Attribute, ClassFile};
-use crate::edit::Layout;
+use crate::layout::Layout;
 use crate::reader::Reader;
 use crate::{EditError, Error};
 

@@ -272,8 +272,8 @@ impl Asm<'_> {
         self
     }
 
-    /// Repeats an instruction of the method: calls, field accesses, loads and
-    /// stores. Anything else needs [`Asm::raw`].
+    /// Repeats a call or field access of the method. Anything else needs
+    /// [`Asm::raw`], and fails here.
     pub fn copy(&mut self, insn: &Insn) -> &mut Self {
         match (insn.op, &insn.operand) {
             (op::GETSTATIC..=op::PUTFIELD, &Operand::Cp(cp)) => self.field_cp(insn.op, cp),
