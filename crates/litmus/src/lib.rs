@@ -1,1 +1,30 @@
-//! Tiny concurrent programs and brute force over their interleavings: the oracle.
+//! Tiny concurrent programs, an interpreter that runs a given schedule, and
+//! brute force over all of them: the oracle of detectors, predictors,
+//! schedulers and the model checker. For tests only.
+//!
+//! ```
+//! use litmus::{Program, Reg, Var, executions, read, write};
+//!
+//! // Store buffering: two threads, each writes one variable and reads the other.
+//! let (x, y, r) = (Var(0), Var(1), Reg(0));
+//! let program = Program::parallel([
+//!     vec![write(x, 1), read(r, y)],
+//!     vec![write(y, 1), read(r, x)],
+//! ]);
+//! assert_eq!(executions(&program).count(), 6);
+//! ```
+//!
+//! `program` is the language, `code` its flat form, `machine` what runs it,
+//! `explore` tries every schedule, `random` makes programs up.
+//!
+//! Runs are sequentially consistent: one step of one thread at a time.
+
+mod code;
+mod explore;
+mod machine;
+mod program;
+pub mod random;
+
+pub use explore::{Execution, Executions, executions, run};
+pub use machine::{Choice, Machine, Outcome};
+pub use program::*;

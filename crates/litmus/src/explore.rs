@@ -1,0 +1,88 @@
+//! Running programs: one schedule, or all of them.
+
+use crate::machine::{Choice, Machine, Outcome};
+use crate::program::{Program, Value};
+use trace::Event;
+
+/// A finished run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Execution {
+    pub schedule: Vec<Choice>,
+    pub events: Vec<Event>,
+    pub outcome: Outcome,
+    /// The registers of every thread at the end.
+    pub registers: Vec<Vec<Value>>,
+}
+
+impl Execution {
+    fn of(machine: Machine) -> Execution {
+        let outcome = machine.outcome();
+        Execution {
+            registers: machine.registers(),
+            schedule: machine.schedule,
+            events: machine.events,
+            outcome,
+        }
+    }
+}
+
+/// Runs `program` to its end. `pick` is given the choices, never none, and
+/// answers with the index of one; an index too large wraps round.
+pub fn run(program: &Program, mut pick: impl FnMut(&[Choice]) -> usize) -> Execution {
+    let mut machine = Machine::new(program);
+    let mut choices = Vec::new();
+    loop {
+        machine.choices(&mut choices);
+        if choices.is_empty() {
+            return Execution::of(machine);
+        }
+        let picked = pick(&choices) % choices.len();
+        machine.step(choices[picked]);
+    }
+}
+
+/// All runs of a program, depth first: every sequence of choices exactly once.
+/// There are exponentially many; use `take`.
+pub fn executions(program: &Program) -> Executions {
+    let mut all = Executions { open: Vec::new() };
+    all.push(Machine::new(program));
+    all
+}
+
+/// See [`executions`].
+#[derive(Debug)]
+pub struct Executions {
+    /// From the root to the current leaf: states with choices left to try. A
+    /// state without any choice is a finished run.
+    open: Vec<(Machine, Vec<Choice>)>,
+}
+
+impl Executions {
+    fn push(&mut self, machine: Machine) {
+        let mut choices = Vec::new();
+        machine.choices(&mut choices);
+        choices.reverse();
+        self.open.push((machine, choices));
+    }
+}
+
+impl Iterator for Executions {
+    type Item = Execution;
+
+    fn next(&mut self) -> Option<Execution> {
+        loop {
+            let (machine, choices) = self.open.last_mut()?;
+            let Some(choice) = choices.pop() else {
+                let (machine, _) = self.open.pop()?;
+                return Some(Execution::of(machine));
+            };
+            let mut next = if choices.is_empty() {
+                self.open.pop()?.0
+            } else {
+                machine.clone()
+            };
+            next.step(choice);
+            self.push(next);
+        }
+    }
+}

@@ -1,0 +1,647 @@
+//! Runs programs, one step of one thread at a time, and writes down what
+//! happens as events.
+//!
+//! A step is one thing that other threads can see. Registers, branches, loops
+//! and re-entrant locking belong to the step before them: between steps every
+//! thread stands before an action, so whether it can take it is known. `Begin`
+//! comes with the fork and `End` with the last action; neither is a step. So
+//! the number of executions is what combinatorics says: two threads of `n`
+//! independent actions have `(2n)! / n!²`.
+//!
+//! A thread that throws gives up its locks, innermost first, in the same step.
+
+use crate::code::{Action, Code, Instr, compile};
+use crate::program::{Array, Class, Expr, Lock, Place, Program, Reg, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use trace::{Event, Loc, Op, SiteId, ThreadId};
+
+/// What the schedule decides: who makes the next step, and which of the
+/// waiters a notify wakes (0 for any other step).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Choice {
+    pub thread: ThreadId,
+    pub pick: u32,
+}
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Outcome {
+    /// Threads that were started and can never go on.
+    pub deadlocked: Vec<ThreadId>,
+    /// Threads that threw, and where.
+    pub failed: Vec<(ThreadId, SiteId)>,
+    /// Some loop ended because of its bound.
+    pub truncated: bool,
+}
+
+/// The state of a run.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    codes: Arc<Vec<Code>>,
+    arrays: Arc<Vec<u32>>,
+    threads: Vec<Thread>,
+    memory: BTreeMap<Loc, Value>,
+    /// Locks that somebody holds.
+    locks: BTreeMap<Lock, Holders>,
+    classes: BTreeMap<Class, Initialised>,
+    failed: Vec<(ThreadId, SiteId)>,
+    truncated: bool,
+    pub events: Vec<Event>,
+    pub schedule: Vec<Choice>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Thread {
+    status: Status,
+    pc: usize,
+    regs: BTreeMap<Reg, Value>,
+    counters: Vec<u32>,
+    waiting: Option<Waiting>,
+    interrupted: bool,
+    permit: bool,
+    /// What to undo if it throws, innermost last.
+    inside: Vec<Inside>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Status {
+    #[default]
+    New,
+    Running,
+    Ended,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    /// How many times the lock was held.
+    depth: u32,
+    notified: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Inside {
+    Lock { lock: Lock, shared: bool },
+    Init(Class),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Holders {
+    /// Thread and how many times.
+    exclusive: Option<(ThreadId, u32)>,
+    shared: BTreeMap<ThreadId, u32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Initialised {
+    By(ThreadId),
+    Done,
+}
+
+/// The thread throws.
+struct Throw;
+
+impl Machine {
+    pub fn new(program: &Program) -> Machine {
+        let codes = compile(program);
+        let mut machine = Machine {
+            threads: vec![Thread::default(); codes.len()],
+            codes: Arc::new(codes),
+            arrays: Arc::new(program.arrays.clone()),
+            memory: BTreeMap::new(),
+            locks: BTreeMap::new(),
+            classes: BTreeMap::new(),
+            failed: Vec::new(),
+            truncated: false,
+            events: Vec::new(),
+            schedule: Vec::new(),
+        };
+        for thread in 0..program.running.min(machine.threads.len()) {
+            machine.start(ThreadId(thread as u32));
+        }
+        machine
+    }
+
+    /// Every step that can be made now. None: the run is over.
+    pub fn choices(&self, into: &mut Vec<Choice>) {
+        into.clear();
+        for n in 0..self.threads.len() as u32 {
+            let thread = ThreadId(n);
+            let picks = self.picks(thread);
+            into.extend((0..picks).map(|pick| Choice { thread, pick }));
+        }
+    }
+
+    /// How the run ended, once there are no choices.
+    pub fn outcome(&self) -> Outcome {
+        let stuck = |t: &usize| self.threads[*t].status == Status::Running;
+        Outcome {
+            deadlocked: (0..self.threads.len())
+                .filter(stuck)
+                .map(|t| ThreadId(t as u32))
+                .collect(),
+            failed: self.failed.clone(),
+            truncated: self.truncated,
+        }
+    }
+
+    /// The registers of every thread, up to the highest it used.
+    pub fn registers(&self) -> Vec<Vec<Value>> {
+        let of = |t: &Thread| {
+            let used = t.regs.keys().map(|r| r.0 + 1).max().unwrap_or(0);
+            (0..used).map(|r| t.reg(Reg(r))).collect()
+        };
+        self.threads.iter().map(of).collect()
+    }
+
+    /// A variable's or element's value.
+    pub fn value(&self, loc: Loc) -> Value {
+        self.memory.get(&loc).copied().unwrap_or(0)
+    }
+
+    /// Makes a step, which must be one of the [`choices`](Self::choices).
+    pub fn step(&mut self, choice: Choice) {
+        debug_assert!(choice.pick < self.picks(choice.thread), "{choice:?}");
+        self.schedule.push(choice);
+        let codes = Arc::clone(&self.codes);
+        let me = choice.thread;
+        let pc = self.thread(me).pc;
+        let Some(Instr::Step(action, site)) = codes[me.0 as usize].instrs.get(pc) else {
+            return;
+        };
+        match self.act(me, action, *site, choice.pick) {
+            Ok(()) => self.settle(me),
+            Err(Throw) => self.throw(me, *site),
+        }
+    }
+
+    fn thread(&mut self, thread: ThreadId) -> &mut Thread {
+        &mut self.threads[thread.0 as usize]
+    }
+
+    /// The action `thread` stands before.
+    fn next_action(&self, thread: ThreadId) -> Option<&Action> {
+        let t = self.threads.get(thread.0 as usize)?;
+        if t.status != Status::Running {
+            return None;
+        }
+        match self.codes[thread.0 as usize].instrs.get(t.pc)? {
+            Instr::Step(action, _) => Some(action),
+            _ => None,
+        }
+    }
+
+    /// In how many ways `thread` can make its next step; 0 when blocked.
+    fn picks(&self, thread: ThreadId) -> u32 {
+        let Some(action) = self.next_action(thread) else {
+            return 0;
+        };
+        let me = &self.threads[thread.0 as usize];
+        let can = match action {
+            Action::Lock { lock, shared } => self.can_lock(thread, *lock, *shared),
+            Action::Wait { lock, timed } => match me.waiting {
+                None => true,
+                Some(waiting) => {
+                    (waiting.notified || *timed || me.interrupted)
+                        && self.can_lock(thread, *lock, false)
+                }
+            },
+            Action::Notify { lock, all: false } if self.owns(thread, *lock) => {
+                return (self.waiters(*lock).len() as u32).max(1);
+            }
+            Action::Join(other) => self
+                .threads
+                .get(other.0 as usize)
+                .is_none_or(|t| t.status != Status::Running),
+            Action::Park => me.permit || me.interrupted,
+            Action::InitBegin { class, .. } => !matches!(
+                self.classes.get(class),
+                Some(Initialised::By(other)) if *other != thread
+            ),
+            _ => true,
+        };
+        u32::from(can)
+    }
+
+    fn can_lock(&self, thread: ThreadId, lock: Lock, shared: bool) -> bool {
+        let Some(held) = self.locks.get(&lock) else {
+            return true;
+        };
+        let mine = held.exclusive.is_none_or(|(owner, _)| owner == thread);
+        mine && (shared || held.shared.is_empty())
+    }
+
+    fn owns(&self, thread: ThreadId, lock: Lock) -> bool {
+        let held = self.locks.get(&lock).and_then(|h| h.exclusive);
+        held.is_some_and(|(owner, _)| owner == thread)
+    }
+
+    /// Who waits for `lock` and was not notified yet.
+    fn waiters(&self, lock: Lock) -> Vec<ThreadId> {
+        let waits = |t: &ThreadId| {
+            let here = matches!(
+                self.next_action(*t),
+                Some(Action::Wait { lock: on, .. }) if *on == lock
+            );
+            let waiting = self.threads[t.0 as usize].waiting;
+            here && waiting.is_some_and(|w| !w.notified)
+        };
+        (0..self.threads.len() as u32)
+            .map(ThreadId)
+            .filter(waits)
+            .collect()
+    }
+
+    fn emit(&mut self, thread: ThreadId, site: SiteId, op: Op) {
+        self.events.push(Event { thread, site, op });
+    }
+
+    fn start(&mut self, thread: ThreadId) {
+        let loops = self.codes[thread.0 as usize].loops;
+        let t = self.thread(thread);
+        t.status = Status::Running;
+        t.counters = vec![0; loops];
+        self.emit(thread, SiteId(0), Op::Begin);
+        self.settle(thread);
+    }
+
+    /// Runs what is local, up to the thread's next action or its end.
+    fn settle(&mut self, me: ThreadId) {
+        let codes = Arc::clone(&self.codes);
+        let code = &codes[me.0 as usize];
+        loop {
+            let t = &mut self.threads[me.0 as usize];
+            let Some(instr) = code.instrs.get(t.pc) else {
+                t.status = Status::Ended;
+                return self.emit(me, SiteId(0), Op::End);
+            };
+            match instr {
+                Instr::Set(reg, value) => {
+                    let value = t.eval(value);
+                    t.regs.insert(*reg, value);
+                    t.pc += 1;
+                }
+                Instr::Jump(to) => t.pc = *to,
+                Instr::Unless(cond, to) => {
+                    t.pc = if t.eval(cond) == 0 { *to } else { t.pc + 1 };
+                }
+                Instr::Assert(holds, site) => {
+                    if t.eval(holds) == 0 {
+                        return self.throw(me, *site);
+                    }
+                    t.pc += 1;
+                }
+                Instr::Enter(counter) => {
+                    t.counters[*counter] = 0;
+                    t.pc += 1;
+                }
+                Instr::Iterate {
+                    counter,
+                    bound,
+                    exit,
+                } => {
+                    if t.counters[*counter] == *bound {
+                        self.truncated = true;
+                        t.pc = *exit;
+                    } else {
+                        t.counters[*counter] += 1;
+                        t.pc += 1;
+                    }
+                }
+                Instr::Step(action, _) => match self.reentry(me, action) {
+                    Some(to) => self.thread(me).pc = to,
+                    None => return,
+                },
+            }
+        }
+    }
+
+    /// If `action` only changes how deep the thread is inside a lock or class
+    /// initialiser of its own: does it, and says where to go on.
+    fn reentry(&mut self, me: ThreadId, action: &Action) -> Option<usize> {
+        let next = self.thread(me).pc + 1;
+        match *action {
+            Action::Lock { lock, shared } => {
+                *self.depth(me, lock, shared)? += 1;
+                self.thread(me).inside.push(Inside::Lock { lock, shared });
+                Some(next)
+            }
+            Action::Unlock { lock, shared } => {
+                let depth = self.depth(me, lock, shared)?;
+                if *depth < 2 {
+                    return None;
+                }
+                *depth -= 1;
+                self.thread(me).inside.pop();
+                Some(next)
+            }
+            Action::InitBegin { class, after } => {
+                let mine = self.classes.get(&class) == Some(&Initialised::By(me));
+                mine.then_some(after)
+            }
+            _ => None,
+        }
+    }
+
+    /// How many times `me` holds `lock`, if it does.
+    fn depth(&mut self, me: ThreadId, lock: Lock, shared: bool) -> Option<&mut u32> {
+        let held = self.locks.get_mut(&lock)?;
+        if shared {
+            held.shared.get_mut(&me)
+        } else {
+            let (owner, depth) = held.exclusive.as_mut()?;
+            (*owner == me).then_some(depth)
+        }
+    }
+
+    fn take(&mut self, me: ThreadId, lock: Lock, shared: bool, depth: u32) {
+        let held = self.locks.entry(lock).or_default();
+        if shared {
+            held.shared.insert(me, depth);
+        } else {
+            held.exclusive = Some((me, depth));
+        }
+    }
+
+    /// Gives up a lock, however often held.
+    fn give(&mut self, me: ThreadId, lock: Lock, shared: bool) {
+        let Some(held) = self.locks.get_mut(&lock) else {
+            return;
+        };
+        if shared {
+            held.shared.remove(&me);
+        } else {
+            held.exclusive = None;
+        }
+        if held.exclusive.is_none() && held.shared.is_empty() {
+            self.locks.remove(&lock);
+        }
+    }
+
+    fn throw(&mut self, me: ThreadId, site: SiteId) {
+        self.failed.push((me, site));
+        while let Some(inside) = self.thread(me).inside.pop() {
+            match inside {
+                Inside::Lock { lock, shared } => {
+                    let Some(depth) = self.depth(me, lock, shared) else {
+                        continue;
+                    };
+                    *depth -= 1;
+                    if *depth == 0 {
+                        self.give(me, lock, shared);
+                        self.emit(me, site, unlock(lock, shared));
+                    }
+                }
+                Inside::Init(class) => {
+                    self.classes.insert(class, Initialised::Done);
+                    self.emit(me, site, Op::InitEnd(class.id()));
+                }
+            }
+        }
+        self.thread(me).status = Status::Ended;
+        self.emit(me, site, Op::End);
+    }
+
+    /// Takes the action and moves on behind it.
+    fn act(&mut self, me: ThreadId, action: &Action, site: SiteId, pick: u32) -> Result<(), Throw> {
+        let mut next = self.thread(me).pc + 1;
+        match action {
+            Action::Read(reg, place) => {
+                let loc = self.place(me, place)?;
+                self.set(me, *reg, self.value(loc));
+                self.emit(me, site, Op::Read(loc));
+            }
+            Action::Write(place, value) => {
+                let loc = self.place(me, place)?;
+                let value = self.thread(me).eval(value);
+                self.memory.insert(loc, value);
+                self.emit(me, site, Op::Write(loc));
+            }
+            Action::Load(reg, place, mode) => {
+                let loc = self.place(me, place)?;
+                self.set(me, *reg, self.value(loc));
+                self.emit(me, site, Op::AtomicRead(loc, *mode));
+            }
+            Action::Store(place, value, mode) => {
+                let loc = self.place(me, place)?;
+                let value = self.thread(me).eval(value);
+                self.memory.insert(loc, value);
+                self.emit(me, site, Op::AtomicWrite(loc, *mode));
+            }
+            Action::Cas {
+                ok,
+                place,
+                expect,
+                new,
+                mode,
+            } => {
+                let loc = self.place(me, place)?;
+                let (expect, new) = (self.thread(me).eval(expect), self.thread(me).eval(new));
+                let same = self.value(loc) == expect;
+                if same {
+                    self.memory.insert(loc, new);
+                    self.emit(me, site, Op::AtomicUpdate(loc, *mode));
+                } else {
+                    self.emit(me, site, Op::AtomicRead(loc, *mode));
+                }
+                self.set(me, *ok, Value::from(same));
+            }
+            Action::FetchAdd {
+                old,
+                place,
+                by,
+                mode,
+            } => {
+                let loc = self.place(me, place)?;
+                let by = self.thread(me).eval(by);
+                let before = self.value(loc);
+                self.memory.insert(loc, before.wrapping_add(by));
+                self.set(me, *old, before);
+                self.emit(me, site, Op::AtomicUpdate(loc, *mode));
+            }
+            &Action::Lock { lock, shared } => {
+                self.take(me, lock, shared, 1);
+                self.thread(me).inside.push(Inside::Lock { lock, shared });
+                let op = if shared {
+                    Op::AcquireShared(lock.id())
+                } else {
+                    Op::Acquire(lock.id())
+                };
+                self.emit(me, site, op);
+            }
+            &Action::Unlock { lock, shared } => {
+                self.give(me, lock, shared);
+                self.thread(me).inside.pop();
+                self.emit(me, site, unlock(lock, shared));
+            }
+            &Action::Wait { lock, .. } => {
+                if self.thread(me).waiting.is_none() {
+                    next = self.wait(me, lock, site)?;
+                } else {
+                    self.wake(me, lock, site);
+                }
+            }
+            &Action::Notify { lock, all } => {
+                if !self.owns(me, lock) {
+                    return Err(Throw);
+                }
+                let mut woken = self.waiters(lock);
+                if !all {
+                    woken = woken.get(pick as usize).copied().into_iter().collect();
+                }
+                for waiter in woken {
+                    if let Some(waiting) = &mut self.thread(waiter).waiting {
+                        waiting.notified = true;
+                    }
+                }
+                let op = if all {
+                    Op::NotifyAll(lock.id())
+                } else {
+                    Op::Notify(lock.id())
+                };
+                self.emit(me, site, op);
+            }
+            &Action::Fork(child) => {
+                match self.threads.get(child.0 as usize) {
+                    Some(t) if t.status == Status::New => {}
+                    _ => return Err(Throw),
+                }
+                self.emit(me, site, Op::Fork(child));
+                self.start(child);
+            }
+            &Action::Join(other) => self.see_end(me, other, site),
+            &Action::IsAlive(reg, other) => {
+                let running = |t: &Thread| t.status == Status::Running;
+                let alive = self.threads.get(other.0 as usize).is_some_and(running);
+                self.set(me, reg, Value::from(alive));
+                self.see_end(me, other, site);
+            }
+            &Action::Interrupt(other) => {
+                self.emit(me, site, Op::Interrupt(other));
+                if let Some(t) = self.threads.get_mut(other.0 as usize) {
+                    t.interrupted = true;
+                }
+            }
+            &Action::Interrupted(reg) => {
+                let was = std::mem::take(&mut self.thread(me).interrupted);
+                self.set(me, reg, Value::from(was));
+                if was {
+                    self.emit(me, site, Op::Interrupted);
+                }
+            }
+            Action::Park => {
+                self.thread(me).permit = false;
+                self.emit(me, site, Op::Park);
+            }
+            &Action::Unpark(other) => {
+                self.emit(me, site, Op::Unpark(other));
+                if let Some(t) = self.threads.get_mut(other.0 as usize) {
+                    t.permit = true;
+                }
+            }
+            Action::Release(object) => self.emit(me, site, Op::SyncRelease(object.id())),
+            Action::Acquire(object) => self.emit(me, site, Op::SyncAcquire(object.id())),
+            &Action::InitBegin { class, after } => match self.classes.get(&class) {
+                Some(_) => next = after,
+                None => {
+                    self.classes.insert(class, Initialised::By(me));
+                    self.thread(me).inside.push(Inside::Init(class));
+                    self.emit(me, site, Op::InitBegin(class.id()));
+                }
+            },
+            Action::InitEnd(class) => {
+                self.classes.insert(*class, Initialised::Done);
+                self.thread(me).inside.pop();
+                self.emit(me, site, Op::InitEnd(class.id()));
+            }
+        }
+        self.thread(me).pc = next;
+        Ok(())
+    }
+
+    /// Gives the lock up and stays before the wait, to be woken; or, being
+    /// interrupted already, does not wait at all. Where to go on.
+    fn wait(&mut self, me: ThreadId, lock: Lock, site: SiteId) -> Result<usize, Throw> {
+        let depth = *self.depth(me, lock, false).ok_or(Throw)?;
+        let pc = self.thread(me).pc;
+        if std::mem::take(&mut self.thread(me).interrupted) {
+            self.emit(me, site, Op::Interrupted);
+            return Ok(pc + 1);
+        }
+        self.give(me, lock, false);
+        self.thread(me).waiting = Some(Waiting {
+            depth,
+            notified: false,
+        });
+        self.emit(me, site, Op::WaitBegin(lock.id()));
+        Ok(pc)
+    }
+
+    /// The end of a wait: notified, interrupted, or out of time.
+    fn wake(&mut self, me: ThreadId, lock: Lock, site: SiteId) {
+        let Some(Waiting { depth, notified }) = self.thread(me).waiting.take() else {
+            return;
+        };
+        self.take(me, lock, false, depth);
+        let lock = lock.id();
+        self.emit(me, site, Op::WaitEnd { lock, notified });
+        if !notified && std::mem::take(&mut self.thread(me).interrupted) {
+            self.emit(me, site, Op::Interrupted);
+        }
+    }
+
+    fn see_end(&mut self, me: ThreadId, other: ThreadId, site: SiteId) {
+        let ended = |t: &Thread| t.status == Status::Ended;
+        if self.threads.get(other.0 as usize).is_some_and(ended) {
+            self.emit(me, site, Op::Join(other));
+        }
+    }
+
+    fn set(&mut self, me: ThreadId, reg: Reg, value: Value) {
+        self.thread(me).regs.insert(reg, value);
+    }
+
+    fn place(&mut self, me: ThreadId, place: &Place) -> Result<Loc, Throw> {
+        match place {
+            Place::Var(var) => Ok(var.loc()),
+            Place::Elem(array, index) => {
+                let Array(number) = array;
+                let length = self.arrays.get(usize::from(*number)).copied().unwrap_or(0);
+                let index = u32::try_from(self.thread(me).eval(index)).map_err(|_| Throw)?;
+                if index < length {
+                    Ok(array.loc(index))
+                } else {
+                    Err(Throw)
+                }
+            }
+        }
+    }
+}
+
+impl Thread {
+    fn reg(&self, reg: Reg) -> Value {
+        self.regs.get(&reg).copied().unwrap_or(0)
+    }
+
+    fn eval(&self, expr: &Expr) -> Value {
+        match expr {
+            Expr::Const(value) => *value,
+            Expr::Reg(reg) => self.reg(*reg),
+            Expr::Add(a, b) => self.eval(a).wrapping_add(self.eval(b)),
+            Expr::Sub(a, b) => self.eval(a).wrapping_sub(self.eval(b)),
+            Expr::Eq(a, b) => Value::from(self.eval(a) == self.eval(b)),
+            Expr::Lt(a, b) => Value::from(self.eval(a) < self.eval(b)),
+            Expr::And(a, b) => Value::from(self.eval(a) != 0 && self.eval(b) != 0),
+            Expr::Or(a, b) => Value::from(self.eval(a) != 0 || self.eval(b) != 0),
+            Expr::Not(a) => Value::from(self.eval(a) == 0),
+        }
+    }
+}
+
+fn unlock(lock: Lock, shared: bool) -> Op {
+    if shared {
+        Op::ReleaseShared(lock.id())
+    } else {
+        Op::Release(lock.id())
+    }
+}

@@ -1,0 +1,210 @@
+//! Programs made up at random, as `proptest` strategies, so that a failing
+//! one shrinks: statements fall away until nothing more can.
+//!
+//! The threads share so little that most of what they do conflicts, and
+//! synchronise so often that much of it is ordered: both verdicts are common.
+
+use crate::program::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use trace::{Mode, ThreadId};
+
+/// What programs may contain.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Besides the main thread.
+    pub threads: u32,
+    /// Statements of a thread, nested ones not counted.
+    pub length: usize,
+    pub vars: u16,
+    pub locks: u16,
+    /// Whether variables are accessed both plainly and atomically.
+    pub mixed: bool,
+    /// Whether static initialisers run.
+    pub init: bool,
+    /// Wait, notify, park, interrupt: what can block for ever.
+    pub blocking: bool,
+}
+
+impl Default for Shape {
+    fn default() -> Shape {
+        Shape {
+            threads: 3,
+            length: 6,
+            vars: 3,
+            locks: 2,
+            mixed: false,
+            init: false,
+            blocking: true,
+        }
+    }
+}
+
+/// Volatiles are other variables than plain ones, unless mixed.
+const VOLATILES: u16 = 100;
+
+fn reg() -> impl Strategy<Value = Reg> {
+    (0u8..2).prop_map(Reg)
+}
+
+fn expr() -> impl Strategy<Value = Expr> {
+    prop_oneof![
+        (0i64..3).prop_map(Expr::Const),
+        reg().prop_map(Expr::Reg),
+        reg().prop_map(|r| add(r, 1)),
+    ]
+}
+
+fn cond() -> impl Strategy<Value = Expr> {
+    prop_oneof![
+        reg().prop_map(Expr::Reg),
+        reg().prop_map(not),
+        (reg(), 0i64..3).prop_map(|(r, v)| lt(r, v)),
+    ]
+}
+
+fn mode() -> impl Strategy<Value = Mode> {
+    prop_oneof![
+        6 => Just(Mode::Volatile),
+        2 => Just(Mode::AcqRel),
+        1 => Just(Mode::Opaque),
+    ]
+}
+
+fn plain(shape: Shape) -> impl Strategy<Value = Place> {
+    prop_oneof![
+        4 => (0..shape.vars).prop_map(|v| Place::Var(Var(v))),
+        // The last index is out of bounds.
+        1 => (0i64..3).prop_map(|i| Place::Elem(Array(0), Expr::Const(i))),
+    ]
+}
+
+fn atomic(shape: Shape) -> BoxedStrategy<Place> {
+    let own = (0u16..2).prop_map(|v| Place::Var(Var(VOLATILES + v)));
+    if shape.mixed {
+        prop_oneof![own, plain(shape)].boxed()
+    } else {
+        own.boxed()
+    }
+}
+
+fn thread(shape: Shape) -> impl Strategy<Value = ThreadId> {
+    (0..=shape.threads).prop_map(ThreadId)
+}
+
+fn access(shape: Shape) -> impl Strategy<Value = Stmt> {
+    prop_oneof![
+        4 => (reg(), plain(shape)).prop_map(|(r, p)| Stmt::Read(r, p)),
+        4 => (plain(shape), expr()).prop_map(|(p, e)| Stmt::Write(p, e)),
+        1 => (reg(), atomic(shape), mode()).prop_map(|(r, p, m)| Stmt::Load(r, p, m)),
+        1 => (atomic(shape), expr(), mode()).prop_map(|(p, e, m)| Stmt::Store(p, e, m)),
+        1 => (reg(), atomic(shape), expr(), expr(), mode()).prop_map(
+            |(ok, place, expect, new, mode)| Stmt::Cas { ok, place, expect, new, mode }),
+        1 => (reg(), atomic(shape), expr(), mode()).prop_map(
+            |(old, place, by, mode)| Stmt::FetchAdd { old, place, by, mode }),
+    ]
+}
+
+fn simple(shape: Shape) -> BoxedStrategy<Stmt> {
+    let usual = prop_oneof![
+        12 => access(shape),
+        1 => (reg(), thread(shape)).prop_map(|(r, t)| Stmt::IsAlive(r, t)),
+        1 => thread(shape).prop_map(Stmt::Fork),
+        1 => (0u16..2).prop_map(|h| Stmt::Release(Handover(h))),
+        1 => (0u16..2).prop_map(|h| Stmt::Acquire(Handover(h))),
+        1 => thread(shape).prop_map(Stmt::Interrupt),
+        1 => reg().prop_map(Stmt::Interrupted),
+        1 => cond().prop_map(Stmt::Assert),
+    ];
+    if !shape.blocking {
+        return usual.boxed();
+    }
+    prop_oneof![
+        20 => usual,
+        1 => thread(shape).prop_map(Stmt::Join),
+        1 => thread(shape).prop_map(Stmt::Unpark),
+        1 => Just(Stmt::Park),
+    ]
+    .boxed()
+}
+
+/// What may stand under the lock: also waiting for it and notifying.
+fn guarded(shape: Shape, lock: Lock, inner: BoxedStrategy<Stmt>) -> BoxedStrategy<Stmt> {
+    if !shape.blocking {
+        return inner;
+    }
+    prop_oneof![
+        10 => inner,
+        1 => Just(Stmt::Wait(lock)),
+        1 => Just(Stmt::TimedWait(lock)),
+        1 => Just(Stmt::Notify(lock)),
+        1 => Just(Stmt::NotifyAll(lock)),
+    ]
+    .boxed()
+}
+
+fn stmt(shape: Shape) -> BoxedStrategy<Stmt> {
+    simple(shape)
+        .prop_recursive(2, 8, 3, move |inner| {
+            let sync = (0..shape.locks).prop_flat_map({
+                let inner = inner.clone();
+                move |l| {
+                    vec(guarded(shape, Lock(l), inner.clone()), 0..4)
+                        .prop_map(move |body| Stmt::Sync(Lock(l), body))
+                }
+            });
+            let shared = (0..shape.locks, vec(inner.clone(), 0..3))
+                .prop_map(|(l, body)| Stmt::Shared(Lock(l), body));
+            let branch = (cond(), vec(inner.clone(), 0..3), vec(inner.clone(), 0..3))
+                .prop_map(|(c, a, b)| Stmt::If(c, a, b));
+            let repeat = (cond(), 1u32..3, vec(inner.clone(), 0..3))
+                .prop_map(|(cond, bound, body)| Stmt::While { cond, bound, body });
+            let structured = prop_oneof![4 => sync, 1 => shared, 1 => branch, 1 => repeat];
+            if shape.init {
+                let init = (0u16..2, vec(inner, 0..4)).prop_map(|(c, b)| Stmt::Init(Class(c), b));
+                prop_oneof![7 => structured, 2 => init].boxed()
+            } else {
+                structured.boxed()
+            }
+        })
+        .boxed()
+}
+
+/// A main thread that starts others, joins some, and does things before,
+/// between and after.
+pub fn programs(shape: Shape) -> impl Strategy<Value = Program> {
+    let body = move || vec(stmt(shape), 0..=shape.length);
+    let few = move || vec(stmt(shape), 0..2);
+    let main = (
+        few(),
+        vec((few(), any::<bool>()), shape.threads as usize),
+        few(),
+        vec(any::<bool>(), shape.threads as usize),
+        few(),
+    );
+    let others = vec(body(), shape.threads as usize);
+    (main, others).prop_map(move |((before, starts, between, joins, after), others)| {
+        let mut main = before;
+        for (n, (work, early_join)) in (1..).zip(starts) {
+            main.push(fork(n));
+            main.extend(work);
+            // Makes the thread's place in clocks free for the next one.
+            if early_join && shape.blocking {
+                main.push(join(n));
+            }
+        }
+        main.extend(between);
+        for (n, joined) in (1..).zip(joins) {
+            if joined {
+                main.push(join(n));
+            }
+        }
+        main.extend(after);
+        Program::with_main(main, others).arrays([2])
+    })
+}
+
+/// Decisions for [`crate::run`]: number `n` for step `n`, round and round.
+pub fn schedules() -> impl Strategy<Value = Vec<usize>> {
+    vec(0usize..12, 1..60)
+}
