@@ -10,7 +10,7 @@ use trace::*;
 
 const EVENTS: usize = 4_000_000;
 /// Records in a buffer of the agent.
-const BUFFER: usize = 8192;
+const BUFFER: usize = 2730;
 
 /// Time this thread spent on a processor, where the system tells (Linux): other
 /// work on the machine then matters less. Else the time that passed.
