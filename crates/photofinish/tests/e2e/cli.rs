@@ -1,7 +1,7 @@
 //! The command line as scripts see it: exit codes, where output goes, what is
 //! said when something is wrong.
 
-use crate::support::{compile, detect, photofinish, scratch};
+use crate::support::{compile, photofinish, scratch};
 use std::process::Output;
 
 fn run(args: &[&str]) -> Output {
@@ -84,7 +84,7 @@ fn a_missing_main_class_is_4_with_javas_own_message() {
 
 #[test]
 fn json_on_standard_output_is_alone_there() {
-    let classes = compile("examples", "src", &[]);
+    let classes = compile("programs/examples/src", &[]);
     let done = run(&[
         "detect",
         "--json",
@@ -103,11 +103,14 @@ fn json_on_standard_output_is_alone_there() {
 
 #[test]
 fn a_saved_result_renders_as_the_first_time() {
-    let classes = compile("examples", "src", &[]);
-    let found = detect(&[], &["-cp", classes.to_str().unwrap(), "StopFlag"]);
+    let classes = compile("programs/examples/src", &[]);
     let file = scratch("saved").join("result.json");
-    std::fs::write(&file, found.report.to_string()).unwrap();
-    let done = run(&["report", file.to_str().unwrap()]);
-    assert_eq!(done.status.code(), Some(66));
-    assert_eq!(String::from_utf8_lossy(&done.stdout), found.stderr);
+    let file = file.to_str().unwrap();
+    let program = ["-cp", classes.to_str().unwrap(), "StopFlag"];
+    let first = run(&[&["detect", "--json", file, "--"][..], &program].concat());
+    let again = run(&["report", file]);
+    assert_eq!(again.status.code(), Some(66));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert_eq!(text(&again.stdout), text(&first.stderr));
+    assert_eq!(text(&first.stdout), "stopped when told\n");
 }

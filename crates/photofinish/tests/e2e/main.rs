@@ -2,6 +2,7 @@
 //! so that what they share is compiled once.
 
 mod cli;
+mod ends;
 mod programs;
 mod support;
 mod traces;

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
@@ -45,23 +46,23 @@ fn sources(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Compiles `programs/<name>/<source>`, once however many tests ask for it, and
-/// returns the class directory.
-pub fn compile(name: &str, source: &str, options: &[String]) -> PathBuf {
+/// Compiles all sources of a directory of the repository, once however many
+/// tests ask for it, and returns the class directory.
+pub fn compile(source: &str, options: &[String]) -> PathBuf {
     static DONE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let mut done = DONE.lock().unwrap();
-    done.entry(name.to_owned())
-        .or_insert_with(|| run_javac(name, source, options))
+    done.entry(source.to_owned())
+        .or_insert_with(|| run_javac(source, options))
         .clone()
 }
 
-fn run_javac(name: &str, source: &str, options: &[String]) -> PathBuf {
-    let dir = scratch(&format!("classes-{name}"));
+fn run_javac(source: &str, options: &[String]) -> PathBuf {
+    let dir = scratch(&format!("classes-{}", source.replace('/', "-")));
     let done = jdk("javac")
         .args(["-g", "-nowarn", "-d"])
         .arg(&dir)
         .args(options)
-        .args(sources(&root().join("programs").join(name).join(source)))
+        .args(sources(&root().join(source)))
         .output()
         .expect("javac runs");
     assert!(
@@ -82,48 +83,72 @@ pub fn photofinish() -> Command {
     command
 }
 
-/// One `detect`: the exit code of the tool, the report, and the program's
-/// standard output.
+/// A program to run: what follows `java`, and its standard input.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    pub args: Vec<String>,
+    pub input: String,
+}
+
+impl Program {
+    pub fn new(args: &[&str]) -> Program {
+        Program {
+            args: args.iter().map(|arg| arg.to_string()).collect(),
+            input: String::new(),
+        }
+    }
+
+    /// Without the tool.
+    pub fn native(&self) -> Output {
+        let mut java = jdk("java");
+        java.args(&self.args);
+        self.finish(java)
+    }
+
+    /// With it: `<command> [options] -- <program>`, quietly, so that standard
+    /// error is the program's too.
+    pub fn detect(&self, options: &[&str]) -> Detected {
+        let json = tempfile::NamedTempFile::new().unwrap();
+        let mut tool = photofinish();
+        tool.args(["detect", "--quiet", "--time-limit", "120", "--json"]);
+        tool.arg(json.path())
+            .args(options)
+            .arg("--")
+            .args(&self.args);
+        let done = self.finish(tool);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let stderr = text(&done.stderr);
+        let report = std::fs::read(json.path()).unwrap();
+        let report = serde_json::from_slice(&report)
+            .unwrap_or_else(|e| panic!("no JSON ({e}) for {self:?}; the tool says:\n{stderr}"));
+        Detected {
+            code: done.status.code(),
+            report,
+            stdout: text(&done.stdout),
+            stderr,
+        }
+    }
+
+    fn finish(&self, mut command: Command) -> Output {
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // Small enough for the pipe: nobody need be reading yet.
+        let _ = child.stdin.take().unwrap().write_all(self.input.as_bytes());
+        child.wait_with_output().unwrap()
+    }
+}
+
+/// What came of a `detect`.
 #[derive(Debug)]
 pub struct Detected {
+    /// The tool's own exit code.
     pub code: Option<i32>,
     pub report: Value,
     pub stdout: String,
     pub stderr: String,
-}
-
-/// Runs `detect [options] -- <program>`.
-pub fn detect(options: &[&str], program: &[&str]) -> Detected {
-    let json = tempfile::NamedTempFile::new().unwrap();
-    let done = photofinish()
-        .arg("detect")
-        .args(["--time-limit", "120", "--json"])
-        .arg(json.path())
-        .args(options)
-        .arg("--")
-        .args(program)
-        .output()
-        .unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let stderr = text(&done.stderr);
-    let report = std::fs::read(json.path()).unwrap();
-    let report = serde_json::from_slice(&report)
-        .unwrap_or_else(|e| panic!("no JSON ({e}) for {program:?}; the tool says:\n{stderr}"));
-    Detected {
-        code: done.status.code(),
-        report,
-        stdout: text(&done.stdout),
-        stderr,
-    }
-}
-
-/// The same program without the tool.
-pub fn native(program: &[&str]) -> Output {
-    jdk("java")
-        .args(program)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap()
 }
 
 /// Calls `work` for every item, on as many threads as there are cores.

@@ -1,0 +1,235 @@
+//! Programs that do not end by themselves: limits, Ctrl-C, kill -9; and places
+//! that cannot be written to.
+
+use crate::support::{compile, jdk, photofinish, scratch};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+fn classes() -> String {
+    compile("crates/photofinish/tests/java/src", &[])
+        .to_str()
+        .unwrap()
+        .to_owned()
+}
+
+/// Starts the tool on the patient program and waits until it has raced.
+fn start(command: &[&str], program: &[&str]) -> Child {
+    let mut child = photofinish()
+        .args(command)
+        .args(["--", "-cp", &classes(), "Patient"])
+        .args(program)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    assert_eq!(line, "raced\n");
+    child
+}
+
+fn signal(name: &str, pid: u32) {
+    let done = Command::new("kill")
+        .args(["-s", name, &pid.to_string()])
+        .status();
+    assert!(done.unwrap().success());
+}
+
+/// The JVM that the tool started: the process whose parent it is.
+fn jvm_of(tool: u32) -> u32 {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let parent = |pid: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name in brackets may hold anything; the state and the parent follow.
+        stat.rsplit_once(") ")?
+            .1
+            .split(' ')
+            .nth(1)?
+            .parse::<u32>()
+            .ok()
+    };
+    pids.find(|pid| parent(pid) == Some(tool))
+        .expect("the tool has a child")
+}
+
+/// The exit code, within a bound.
+fn wait(mut child: Child) -> Option<i32> {
+    let until = Instant::now() + Duration::from_secs(30);
+    while Instant::now() < until {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let _ = child.kill();
+    panic!("the tool does not end");
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn ctrl_c_reports_what_was_found_so_far() {
+    let file = scratch("ctrl-c").join("r.json");
+    let tool = start(&["detect", "--json", file.to_str().unwrap()], &[]);
+    signal("INT", tool.id());
+    assert_eq!(wait(tool), Some(66));
+    let report = json(&file);
+    assert_eq!(report["runs"][0]["ended"], "interrupted");
+    assert_eq!(report["races"][0]["location"]["field"], "shared");
+    // An orderly end: the JVM had time to say what was covered.
+    assert_eq!(report["coverage"]["threads"], 2);
+}
+
+#[test]
+fn a_second_ctrl_c_kills() {
+    let file = scratch("ctrl-c-twice").join("r.json");
+    let tool = start(&["detect", "--json", file.to_str().unwrap()], &["stubborn"]);
+    let began = Instant::now();
+    signal("INT", tool.id());
+    std::thread::sleep(Duration::from_millis(500));
+    signal("INT", tool.id());
+    assert_eq!(wait(tool), Some(66));
+    assert!(began.elapsed() < driver::process::GRACE);
+    assert_eq!(json(&file)["runs"][0]["signal"], "SIGKILL");
+}
+
+#[test]
+fn a_time_limit_is_75_without_races_and_66_with() {
+    let file = scratch("limit").join("r.json");
+    let limited = |options: &[&str]| {
+        let mut tool = photofinish();
+        tool.args(["detect", "--time-limit", "4s", "--json"])
+            .arg(&file)
+            .args(options);
+        tool.args(["--", "-cp", &classes(), "Patient"]);
+        tool.output().unwrap().status.code()
+    };
+    assert_eq!(limited(&[]), Some(66));
+    assert_eq!(json(&file)["runs"][0]["ended"], "time-limit");
+    assert_eq!(limited(&["--exclude", "Patient"]), Some(75));
+}
+
+#[test]
+fn a_jvm_killed_from_outside_leaves_its_findings() {
+    let file = scratch("kill-9").join("r.json");
+    let tool = start(&["detect", "--json", file.to_str().unwrap()], &[]);
+    signal("KILL", jvm_of(tool.id()));
+    assert_eq!(wait(tool), Some(66));
+    let report = json(&file);
+    assert_eq!(report["runs"][0]["ended"], "killed");
+    assert_eq!(report["runs"][0]["signal"], "SIGKILL");
+    assert_eq!(report["races"][0]["location"]["field"], "shared");
+    assert!(
+        report["warnings"]
+            .to_string()
+            .contains("how much was covered is unknown")
+    );
+}
+
+#[test]
+fn kill_9_in_the_middle_of_a_recording_leaves_a_readable_trace() {
+    let trace = scratch("kill-9-record").join("t.pft");
+    let tool = start(&["record", "-o", trace.to_str().unwrap()], &[]);
+    signal("KILL", jvm_of(tool.id()));
+    assert_eq!(wait(tool), Some(75));
+    let info = photofinish()
+        .args(["trace", "info"])
+        .arg(&trace)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&info.stdout);
+    assert_eq!(
+        info.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&info.stderr)
+    );
+    assert!(text.contains("it was killed"), "{text}");
+}
+
+#[test]
+fn a_trace_that_cannot_be_written_is_said_before_the_program_runs() {
+    let done = photofinish()
+        .args([
+            "record",
+            "-o",
+            "/nowhere/t.pft",
+            "--",
+            "-cp",
+            &classes(),
+            "Patient",
+        ])
+        .output()
+        .unwrap();
+    assert_eq!(done.status.code(), Some(64));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("/nowhere/t.pft"));
+    assert!(done.stdout.is_empty(), "the program ran");
+}
+
+#[test]
+fn a_temporary_directory_that_is_not_there_is_named() {
+    let done = photofinish()
+        .args(["detect", "--", "-cp", &classes(), "Patient"])
+        .env("TMPDIR", "/nowhere")
+        .output()
+        .unwrap();
+    assert_eq!(done.status.code(), Some(70));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("TMPDIR"));
+}
+
+#[test]
+fn an_agent_of_the_users_own_works_beside_ours() {
+    let dir = scratch("second-agent");
+    let classes = dir.join("classes");
+    std::fs::write(
+        dir.join("Quiet.java"),
+        "public class Quiet { public static void premain(String a, \
+         java.lang.instrument.Instrumentation i) { System.out.println(\"premain \" + a); } }",
+    )
+    .unwrap();
+    std::fs::write(dir.join("m"), "Premain-Class: Quiet\n").unwrap();
+    let javac = jdk("javac")
+        .arg("-d")
+        .arg(&classes)
+        .arg(dir.join("Quiet.java"))
+        .status();
+    assert!(javac.unwrap().success());
+    let jar = dir.join("quiet.jar");
+    let mut make = jdk("jar");
+    make.arg("cfm")
+        .arg(&jar)
+        .arg(dir.join("m"))
+        .arg("-C")
+        .arg(&classes)
+        .arg(".");
+    assert!(make.status().unwrap().success());
+
+    let examples = compile("programs/examples/src", &[]);
+    let done = photofinish()
+        .args([
+            "detect",
+            "--",
+            &format!("-javaagent:{}=here", jar.display()),
+            "-cp",
+        ])
+        .arg(examples)
+        .arg("BankAccount")
+        .output()
+        .unwrap();
+    let stdout = String::from_utf8_lossy(&done.stdout);
+    assert_eq!(
+        done.status.code(),
+        Some(66),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    assert_eq!(stdout, "premain here\nAda has 100.00\n");
+}
