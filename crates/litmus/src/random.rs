@@ -73,9 +73,10 @@ fn mode() -> impl Strategy<Value = Mode> {
 
 fn plain(shape: Shape) -> impl Strategy<Value = Place> {
     prop_oneof![
-        4 => (0..shape.vars).prop_map(|v| Place::Var(Var(v))),
-        // The last index is out of bounds.
-        1 => (0i64..3).prop_map(|i| Place::Elem(Array(0), Expr::Const(i))),
+        30 => (0..shape.vars).prop_map(|v| Place::Var(Var(v))),
+        10 => (0i64..2).prop_map(|i| Place::Elem(Array(0), Expr::Const(i))),
+        // Out of bounds.
+        1 => Just(Place::Elem(Array(0), Expr::Const(2))),
     ]
 }
 
@@ -106,23 +107,24 @@ fn access(shape: Shape) -> impl Strategy<Value = Stmt> {
 }
 
 fn simple(shape: Shape) -> BoxedStrategy<Stmt> {
+    // What throws or blocks is rare: it is the end of the thread.
     let usual = prop_oneof![
-        12 => access(shape),
-        1 => (reg(), thread(shape)).prop_map(|(r, t)| Stmt::IsAlive(r, t)),
+        40 => access(shape),
+        2 => (reg(), thread(shape)).prop_map(|(r, t)| Stmt::IsAlive(r, t)),
         1 => thread(shape).prop_map(Stmt::Fork),
-        1 => (0u16..2).prop_map(|h| Stmt::Release(Handover(h))),
-        1 => (0u16..2).prop_map(|h| Stmt::Acquire(Handover(h))),
-        1 => thread(shape).prop_map(Stmt::Interrupt),
-        1 => reg().prop_map(Stmt::Interrupted),
+        2 => (0u16..2).prop_map(|h| Stmt::Release(Handover(h))),
+        2 => (0u16..2).prop_map(|h| Stmt::Acquire(Handover(h))),
+        2 => thread(shape).prop_map(Stmt::Interrupt),
+        2 => reg().prop_map(Stmt::Interrupted),
         1 => cond().prop_map(Stmt::Assert),
     ];
     if !shape.blocking {
         return usual.boxed();
     }
     prop_oneof![
-        20 => usual,
+        50 => usual,
         1 => thread(shape).prop_map(Stmt::Join),
-        1 => thread(shape).prop_map(Stmt::Unpark),
+        2 => thread(shape).prop_map(Stmt::Unpark),
         1 => Just(Stmt::Park),
     ]
     .boxed()
@@ -134,11 +136,11 @@ fn guarded(shape: Shape, lock: Lock, inner: BoxedStrategy<Stmt>) -> BoxedStrateg
         return inner;
     }
     prop_oneof![
-        10 => inner,
+        20 => inner,
         1 => Just(Stmt::Wait(lock)),
-        1 => Just(Stmt::TimedWait(lock)),
-        1 => Just(Stmt::Notify(lock)),
-        1 => Just(Stmt::NotifyAll(lock)),
+        3 => Just(Stmt::TimedWait(lock)),
+        2 => Just(Stmt::Notify(lock)),
+        2 => Just(Stmt::NotifyAll(lock)),
     ]
     .boxed()
 }
@@ -177,7 +179,10 @@ pub fn programs(shape: Shape) -> impl Strategy<Value = Program> {
     let few = move || vec(stmt(shape), 0..2);
     let main = (
         few(),
-        vec((few(), any::<bool>()), shape.threads as usize),
+        vec(
+            (few(), proptest::bool::weighted(0.2)),
+            shape.threads as usize,
+        ),
         few(),
         vec(any::<bool>(), shape.threads as usize),
         few(),

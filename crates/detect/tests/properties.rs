@@ -1,0 +1,259 @@
+//! Random programs under random schedules: the detectors against their twins
+//! and against the transitive closure of happens-before.
+
+mod oracle;
+
+use detect::fasttrack::Options;
+use detect::h_sets::HSets;
+use detect::{Detector, FastTrack, FindingKey, H, Hybrid, Vectors};
+use litmus::random::{Shape, programs, schedules};
+use litmus::{Execution, Program, run};
+use oracle::{Closure, access};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use std::collections::BTreeSet;
+use trace::{Event, Loc, Op, SiteId, ThreadId};
+
+fn execute(program: &Program, schedule: &[usize]) -> Execution {
+    let mut picks = schedule.iter().cycle();
+    run(program, |_| *picks.next().unwrap())
+}
+
+fn fold<D: Detector>(mut detector: D, events: &[Event]) -> D {
+    events.iter().for_each(|e| detector.event(e));
+    detector
+}
+
+/// For every variable with findings, the first event that made one.
+fn first_races(detector: &impl Detector) -> Vec<(Loc, usize)> {
+    let mut all: Vec<(Loc, usize)> = detector
+        .findings()
+        .iter()
+        .map(|f| (f.loc, f.event as usize))
+        .collect();
+    all.sort_unstable();
+    all.dedup_by_key(|(loc, _)| *loc);
+    all
+}
+
+const MIXED: Shape = Shape {
+    threads: 3,
+    length: 10,
+    vars: 3,
+    locks: 2,
+    mixed: true,
+    init: false,
+    blocking: true,
+};
+const INIT: Shape = Shape {
+    init: true,
+    ..MIXED
+};
+/// Many short threads, to pass their places on.
+const MANY: Shape = Shape {
+    threads: 6,
+    length: 5,
+    ..MIXED
+};
+
+/// Every finding is a pair of conflicting accesses that nothing orders.
+fn check_findings(detector: &impl Detector, closure: &Closure) -> Result<(), TestCaseError> {
+    for f in detector.findings() {
+        let j = f.event as usize;
+        let second = &closure.events[j];
+        prop_assert_eq!(
+            (second.thread, second.site),
+            (f.second.thread, f.second.site)
+        );
+        let (loc, write, _) = access(second).unwrap();
+        prop_assert_eq!((loc, write), (f.loc, f.second.write));
+        let real = closure.conflicts(j).any(|i| {
+            let first = &closure.events[i];
+            let (_, write, _) = access(first).unwrap();
+            (first.thread, first.site, write) == (f.first.thread, f.first.site, f.first.write)
+        });
+        prop_assert!(real, "{:?}", f);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 2500,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn fasttrack_is_full_vectors_is_the_closure(
+        program in programs(MIXED),
+        schedule in schedules(),
+    ) {
+        let events = execute(&program, &schedule).events;
+        let closure = Closure::of(&events, false);
+        let fast = fold(FastTrack::default(), &events);
+        let full = fold(Vectors::default(), &events);
+        prop_assert_eq!(first_races(&full), closure.first_races());
+        prop_assert_eq!(first_races(&fast), closure.first_races());
+        check_findings(&fast, &closure)?;
+        check_findings(&full, &closure)?;
+    }
+
+    #[test]
+    fn plain_races_do_not_depend_on_mixed_ones(
+        program in programs(MIXED),
+        schedule in schedules(),
+    ) {
+        let events = execute(&program, &schedule).events;
+        let options = Options { mixed: false, ..Options::default() };
+        let fast = fold(FastTrack::new(options), &events);
+        let closure = Closure::of(&events, false);
+        check_findings(&fast, &closure)?;
+        let plain = |i: &usize| !access(&events[*i]).unwrap().2;
+        let mut want: Vec<(Loc, usize)> = closure
+            .races()
+            .into_iter()
+            .filter(|(i, j)| plain(i) && plain(j))
+            .map(|(_, j)| (access(&events[j]).unwrap().0, j))
+            .collect();
+        want.sort_unstable();
+        want.dedup_by_key(|(loc, _)| *loc);
+        prop_assert_eq!(first_races(&fast), want);
+    }
+
+    #[test]
+    fn reusing_threads_places_changes_nothing(
+        program in programs(MANY),
+        schedule in schedules(),
+    ) {
+        let events = execute(&program, &schedule).events;
+        let reused = fold(FastTrack::default(), &events);
+        let options = Options { reuse_threads: false, ..Options::default() };
+        let own = fold(FastTrack::new(options), &events);
+        let places = |d: &FastTrack| d.clocks().threads.width();
+        prop_assert!(places(&reused) <= places(&own));
+        let found = |d: &FastTrack| {
+            let mut all: Vec<_> = d.findings().iter().copied().map(|f| (f.key(), f)).collect();
+            all.sort_unstable_by_key(|(key, f)| (*key, f.event));
+            all
+        };
+        prop_assert_eq!(found(&reused), found(&own));
+    }
+
+    #[test]
+    fn h_by_clocks_is_h_by_sets(program in programs(MANY), schedule in schedules()) {
+        let events = execute(&program, &schedule).events;
+        let (mut clocks, mut sets) = (H::default(), HSets::default());
+        let locs: BTreeSet<Loc> = events.iter().filter_map(access).map(|(loc, ..)| loc).collect();
+        let mut running: BTreeSet<ThreadId> = BTreeSet::new();
+        for e in &events {
+            match e.op {
+                Op::Begin => _ = running.insert(e.thread),
+                Op::End => _ = running.remove(&e.thread),
+                _ => {}
+            }
+            clocks.event(e);
+            sets.event(e);
+            for thread in &running {
+                for loc in &locs {
+                    let (a, b) = (clocks.holds(*thread, *loc), sets.holds(*thread, *loc));
+                    prop_assert_eq!(a, b, "{:?} {:?} after {:?}", thread, loc, e);
+                }
+            }
+        }
+        let seen: BTreeSet<u64> = clocks.findings().iter().map(|f| f.event).collect();
+        let raced: BTreeSet<u64> = sets.races().iter().copied().collect();
+        prop_assert!(seen.is_subset(&raced));
+        prop_assert_eq!(seen.is_empty(), raced.is_empty());
+        check_findings(&clocks, &Closure::of(&events, false))?;
+    }
+
+    #[test]
+    fn hybrid_contains_every_happens_before_race(
+        program in programs(MANY),
+        schedule in schedules(),
+    ) {
+        let events = execute(&program, &schedule).events;
+        let hybrid = fold(Hybrid::default(), &events);
+        prop_assert_eq!(hybrid.dropped(), 0);
+        let found: BTreeSet<FindingKey> = hybrid.findings().iter().map(|f| f.key()).collect();
+        for (i, j) in Closure::of(&events, false).races() {
+            let (a, b) = (events[i].site, events[j].site);
+            let key = FindingKey {
+                sites: (a.min(b), a.max(b)),
+                slot: access(&events[j]).unwrap().0.slot,
+            };
+            prop_assert!(found.contains(&key), "{:?} and {:?}", events[i], events[j]);
+        }
+    }
+
+    /// Static initialisers: nothing that happens-before orders is reported,
+    /// nothing inside an ended one either, and what no initialiser can excuse
+    /// is.
+    #[test]
+    fn class_initialisation_excuses_what_it_should(
+        program in programs(INIT),
+        schedule in schedules(),
+    ) {
+        let events = execute(&program, &schedule).events;
+        let without = Closure::of(&events, false);
+        let most = Closure::of(&events, true);
+        for fast in [first_of(fold(FastTrack::default(), &events), &without)?,
+                     first_of(fold(Vectors::default(), &events), &without)?] {
+            if let Some((_, j)) = most.races().first() {
+                prop_assert!(fast.is_some_and(|f| f <= *j));
+            }
+        }
+    }
+}
+
+/// Checks all findings; the event of the first one.
+fn first_of(detector: impl Detector, without: &Closure) -> Result<Option<usize>, TestCaseError> {
+    check_findings(&detector, without)?;
+    for f in detector.findings() {
+        let j = f.event as usize;
+        let inexcusable = without.conflicts(j).any(|i| {
+            without.events[i].site == f.first.site && without.excuse(i).is_none_or(|end| end > j)
+        });
+        prop_assert!(inexcusable, "{:?}", f);
+    }
+    Ok(detector.findings().iter().map(|f| f.event as usize).min())
+}
+
+/// The random programs must be worth trying: enough with races, enough
+/// without, and long enough.
+#[test]
+fn random_programs_are_of_both_kinds() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let (mut racy, mut events, mut shared) = (0, 0, 0);
+    let cases = 500;
+    for _ in 0..cases {
+        let case = (programs(MIXED), schedules())
+            .new_tree(&mut runner)
+            .unwrap();
+        let (program, schedule) = case.current();
+        let run = execute(&program, &schedule);
+        let fast = fold(FastTrack::default(), &run.events);
+        racy += usize::from(!fast.findings().is_empty());
+        events += run.events.len();
+        let site = |e: &Event| (e.site != SiteId(0)).then_some(e.thread);
+        shared += usize::from(
+            run.events
+                .iter()
+                .filter_map(site)
+                .collect::<BTreeSet<_>>()
+                .len()
+                > 1,
+        );
+    }
+    println!(
+        "{racy} racy, {} events each, {shared} with several threads",
+        events / cases
+    );
+    assert!(
+        (cases / 5..cases * 4 / 5).contains(&racy),
+        "{racy} of {cases} racy"
+    );
+    assert!(events / cases > 15);
+    assert!(shared > cases * 3 / 4);
+}
