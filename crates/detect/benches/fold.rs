@@ -1,0 +1,132 @@
+//! Events a second of each detector over one stream in memory:
+//! `cargo bench -p detect`, or with a number of millions of events.
+//!
+//! Ten threads, fifty locks, a hundred thousand variables in twenty thousand
+//! objects; nine events in ten are plain accesses. Two accesses in three go to
+//! the thread's own objects, the others to shared ones, under the lock that
+//! belongs to them, in runs as critical sections have them: so the program is
+//! correct, and a detector that reports something is wrong.
+
+use detect::{Detector, Kind, Vectors};
+use std::time::Instant;
+use trace::{Event, Loc, LockId, ObjId, Op, SiteId, ThreadId};
+
+const THREADS: u64 = 10;
+const LOCKS: u64 = 50;
+const OBJECTS: u64 = 20_000;
+const FIELDS: u64 = 5;
+
+/// Deterministic and quick.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) % n
+    }
+}
+
+fn stream(events: usize) -> Vec<Event> {
+    let mut random = Random(42);
+    let mut out = Vec::with_capacity(events + 64);
+    let start = |out: &mut Vec<Event>, thread| {
+        if thread > 0 {
+            out.push(event(0, 0, Op::Fork(ThreadId(thread))));
+        }
+        out.push(event(thread, 0, Op::Begin));
+    };
+    (0..THREADS as u32).for_each(|thread| start(&mut out, thread));
+    // What each thread is in the middle of: a lock and the accesses left.
+    let mut inside = [(0u64, 0u64); THREADS as usize];
+    let mut taken = [false; LOCKS as usize];
+    while out.len() < events {
+        let thread = random.below(THREADS);
+        let (lock, left) = inside[thread as usize];
+        let op = if left == 1 {
+            taken[lock as usize] = false;
+            inside[thread as usize] = (0, 0);
+            Op::Release(LockId(ObjId(1 + lock)))
+        } else if left > 1 {
+            inside[thread as usize].1 -= 1;
+            // A third of the objects, dealt out to the locks.
+            let object = random.below(OBJECTS / 3 / LOCKS) * LOCKS + lock;
+            access(&mut random, object)
+        } else if random.below(12) > 0 {
+            let own = OBJECTS * 2 / 3 / THREADS;
+            let object = OBJECTS / 3 + LOCKS + thread * own + random.below(own - LOCKS);
+            access(&mut random, object)
+        } else {
+            let lock = random.below(LOCKS);
+            if std::mem::replace(&mut taken[lock as usize], true) {
+                continue;
+            }
+            inside[thread as usize] = (lock, 5 + random.below(6));
+            Op::Acquire(LockId(ObjId(1 + lock)))
+        };
+        out.push(event(thread as u32, 1 + random.below(1000) as u32, op));
+    }
+    out
+}
+
+fn access(random: &mut Random, object: u64) -> Op {
+    let loc = Loc {
+        obj: ObjId(1000 + object),
+        slot: random.below(FIELDS) as u32,
+    };
+    if random.below(4) == 0 {
+        Op::Write(loc)
+    } else {
+        Op::Read(loc)
+    }
+}
+
+fn event(thread: u32, site: u32, op: Op) -> Event {
+    Event {
+        thread: ThreadId(thread),
+        site: SiteId(site),
+        op,
+    }
+}
+
+/// Millions of events a second, the best of three.
+fn speed(events: &[Event], make: impl Fn() -> Box<dyn Detector>) -> f64 {
+    let once = || {
+        let mut detector = make();
+        let start = Instant::now();
+        for e in events {
+            detector.event(e);
+        }
+        let taken = start.elapsed();
+        assert!(
+            detector.findings().is_empty(),
+            "{:?}",
+            detector.findings().iter().next()
+        );
+        events.len() as f64 / taken.as_secs_f64() / 1e6
+    };
+    (0..3).map(|_| once()).fold(0.0, f64::max)
+}
+
+fn main() {
+    let millions = std::env::args().find_map(|a| a.parse::<f64>().ok());
+    let events = stream((millions.unwrap_or(10.0) * 1e6) as usize);
+    let accesses = events.iter().filter(|e| e.op.access().is_some()).count();
+    println!(
+        "{:.1} million events, {:.0}% accesses",
+        events.len() as f64 / 1e6,
+        100.0 * accesses as f64 / events.len() as f64
+    );
+    let full = speed(&events, || Box::new(Vectors::default()));
+    println!("{:<16}{full:>8.1} M events/s", "full vectors");
+    for (name, kind) in [("fasttrack", Kind::HappensBefore), ("h", Kind::H)] {
+        let speed = speed(&events, || kind.detector());
+        println!("{name:<16}{speed:>8.1} M events/s  {:>5.1}x", speed / full);
+    }
+    for (name, kind) in [("hybrid", Kind::Hybrid), ("lockset", Kind::Lockset)] {
+        let speed = speed(&events, || kind.detector());
+        println!("{name:<16}{speed:>8.1} M events/s");
+    }
+}
