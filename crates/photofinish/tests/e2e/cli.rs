@@ -1,7 +1,7 @@
 //! The command line as scripts see it: exit codes, where output goes, what is
 //! said when something is wrong.
 
-use crate::support::{compile, photofinish, scratch};
+use crate::support::{compile, photofinish, root, scratch};
 use std::process::Output;
 
 fn run(args: &[&str]) -> Output {
@@ -113,4 +113,40 @@ fn a_saved_result_renders_as_the_first_time() {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert_eq!(text(&again.stdout), text(&first.stderr));
     assert_eq!(text(&first.stdout), "stopped when told\n");
+}
+
+/// Lines without what changes from run to run: counts and times. Which access
+/// came first may change too, so the lines are sorted.
+fn redacted(text: &str) -> Vec<String> {
+    let redact = |line: &str| {
+        let line = line.replace("; 2 times", "");
+        match line.split_once(" classes instrumented") {
+            Some((start, _)) => start
+                .trim_end_matches(|c: char| c.is_ascii_digit())
+                .to_owned(),
+            None => line,
+        }
+    };
+    let mut lines: Vec<String> = text.lines().map(redact).collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn the_readme_shows_what_the_tool_says() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let sample = readme.split("```\n$ photofinish detect ").nth(1).unwrap();
+    let (command, rest) = sample.split_once('\n').unwrap();
+    let (shown, _) = rest.split_once("```\n").unwrap();
+
+    let classes = compile("programs/examples/src", &[]);
+    let command = command.replace("target/demo", classes.to_str().unwrap());
+    let done = photofinish()
+        .current_dir(root())
+        .arg("detect")
+        .args(command.split(' '))
+        .output()
+        .unwrap();
+    let text = [done.stdout, done.stderr].concat();
+    assert_eq!(redacted(&String::from_utf8_lossy(&text)), redacted(shown));
 }
