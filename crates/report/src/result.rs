@@ -1,8 +1,8 @@
 //! The result of a command: what `--json` writes and `photofinish report`
-//! reads again. `docs` of the field names is the contract with scripts; the
-//! number in [`SCHEMA`] changes when one is renamed or removed, not when one
-//! is added. Members this version does not know are kept as they came, so that
-//! an older tool can render and pass on a newer file.
+//! reads again. Scripts rely on it; `docs/report.md` describes it. The number
+//! in [`SCHEMA`] changes when a member is renamed or removed, not when one is
+//! added. Members this version does not know are kept as they came, so that an
+//! older tool can render and pass on a newer file.
 
 use crate::finding::{AccessOp, Frame, Location, Skipped};
 use serde::{Deserialize, Serialize};

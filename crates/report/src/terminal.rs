@@ -259,14 +259,14 @@ impl Page<'_> {
         while let Some(frame) = frames.next() {
             if !self.options.verbose {
                 if is_jdk(frame) {
-                    let mut folded = usize::from(!is_lambda(frame));
+                    let mut folded = u64::from(!is_lambda(frame));
                     while let Some(next) = frames.next_if(|f| is_jdk(f)) {
-                        folded += usize::from(!is_lambda(next));
+                        folded += u64::from(!is_lambda(next));
                     }
                     // At the bottom of a thread they say nothing at all.
                     if folded > 0 && frames.peek().is_some() {
-                        let s = if folded == 1 { "" } else { "s" };
-                        writeln!(self.out, "      = ... {folded} frame{s} of the JDK")?;
+                        let frames = counted(folded, "frame", "frames");
+                        writeln!(self.out, "      = ... {frames} of the JDK")?;
                     }
                     continue;
                 }
@@ -339,17 +339,25 @@ impl Page<'_> {
         let c = &report.coverage;
         writeln!(
             self.out,
-            "{} in {}: {} classes instrumented, {} threads{}, {:.1} s",
+            "{} in {}: {}, {}{}, {:.1} s",
             self.paint(style, &races),
             runs(&report.runs),
-            c.classes_instrumented,
-            c.threads,
+            counted(
+                c.classes_instrumented,
+                "class instrumented",
+                "classes instrumented"
+            ),
+            counted(c.threads, "thread", "threads"),
             c.events
                 .map(|events| format!(", {events} events"))
                 .unwrap_or_default(),
             report.timing.total_s,
         )
     }
+}
+
+fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// `1 run (exit code 0)`, `5 runs (exit codes 0, 1)`.
@@ -368,8 +376,11 @@ fn runs(runs: &[Run]) -> String {
             ends.push(end);
         }
     }
-    let s = if runs.len() == 1 { "" } else { "s" };
-    format!("{} run{s} ({})", runs.len(), ends.join(", "))
+    format!(
+        "{} ({})",
+        counted(runs.len() as u64, "run", "runs"),
+        ends.join(", ")
+    )
 }
 
 /// For an access inside the JDK, the line of the reader's own that led there.
