@@ -3,7 +3,7 @@
 //! The run directory is the only thing the agent and we share. It may hold:
 //! `findings.jsonl` (made when the agent starts, appended to as things are
 //! found), `summary.json` (at the orderly end of the JVM) and `fatal.txt` (why
-//! the agent gave up). If there is no sign of the agent at all, the JVM never
+//! the agent gave up). If there is no sign of work by the agent, the JVM never
 //! got as far as loading it, or could not; which of the two is found out by
 //! starting a JVM that does nothing.
 
@@ -81,7 +81,10 @@ pub fn run(request: &Request<'_>, interrupts: &Interrupts) -> Result<RunResult, 
             )),
         }
     }
-    if !started && outcome.stopped.is_none() {
+    // A JVM whose agent does not load ends with 1, like many a program; the
+    // agent may have made its file before it gave up.
+    let suspicious = !started || outcome.exit == Some(1) && findings.says_nothing();
+    if suspicious && outcome.stopped.is_none() {
         probe(request)?;
     }
     Ok(RunResult {

@@ -124,6 +124,21 @@ fn a_jvm_that_cannot_load_the_agent_is_the_tools_failure() {
 }
 
 #[test]
+fn an_agent_that_gives_up_after_it_made_its_file() {
+    let java = fake(r#"touch "$out/findings.jsonl"; echo 'no such capability' >&2; exit 1"#);
+    let error = java.run(None).unwrap_err();
+    assert!(matches!(error, RunError::JvmRefuses(_)), "{error}");
+}
+
+#[test]
+fn a_program_that_halts_with_1_is_not_the_tools_failure() {
+    let java = fake(r#"[ "$last" = -version ] && exit 0; touch "$out/findings.jsonl"; exit 1"#);
+    let got = java.run(None).unwrap();
+    assert!(got.started);
+    assert_eq!(got.outcome.exit, Some(1));
+}
+
+#[test]
 fn arguments_that_java_refuses_are_the_users() {
     let java = fake(r#"[ "$last" = -version ] && exit 0; echo 'Unrecognized option' >&2; exit 1"#);
     let got = java.run(None).unwrap();

@@ -209,6 +209,11 @@ pub struct Findings {
 }
 
 impl Findings {
+    /// Neither a finding nor a summary.
+    pub fn says_nothing(&self) -> bool {
+        *self == Findings::default()
+    }
+
     /// Reads the text of `findings.jsonl`. A last line without its newline was
     /// being written when the program died and is left out if it is no whole
     /// object; any other unreadable line becomes a warning.
