@@ -23,7 +23,7 @@
 //!   set, so shared variables go back to one epoch when their readers meet.
 //! - A write forgets all reads, also when only one of them was known.
 
-use order::{ClockView, ReadSets, SetId, Stamp};
+use order::{ClockView, Epoch, ReadSets, SetId, Stamp};
 
 /// The reads since the last write that matter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -33,6 +33,31 @@ pub enum Reads {
     One(Stamp),
     /// Several, unordered with each other.
     Shared(SetId),
+}
+
+impl Reads {
+    /// No epoch: a thread's clock does not get there.
+    const SHARED: u64 = u64::MAX;
+
+    /// Twelve bytes, for shadow memory: an epoch (or a mark), and a site (or a
+    /// set). Zeros are no reads.
+    #[inline]
+    pub fn pack(self) -> (u64, u32) {
+        match self {
+            Reads::None => (0, 0),
+            Reads::One(s) => (s.epoch.0, s.site),
+            Reads::Shared(set) => (Self::SHARED, set.0),
+        }
+    }
+
+    #[inline]
+    pub fn unpack((epoch, site): (u64, u32)) -> Reads {
+        match epoch {
+            0 => Reads::None,
+            Self::SHARED => Reads::Shared(SetId(site)),
+            _ => Reads::One(Stamp::new(Epoch(epoch), site)),
+        }
+    }
 }
 
 /// An earlier access that the current one is not ordered after.
@@ -131,7 +156,7 @@ fn shared(set: SetId, my: Stamp, sets: &ReadSets) -> Reads {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use order::{Epoch, VectorClock};
+    use order::VectorClock;
 
     fn at(tid: u16, clock: u64) -> Stamp {
         Stamp::new(Epoch::new(tid, clock), u32::from(tid) + 1)
@@ -198,6 +223,19 @@ mod tests {
             assert_eq!(write(w, r, &me, elsewhere, &sets), step);
         }
         assert_eq!(sets.nodes(), 0);
+    }
+
+    #[test]
+    fn packing_loses_nothing() {
+        let one = Reads::One(at(65_535, Epoch::MAX_CLOCK - 1));
+        for r in [
+            Reads::None,
+            Reads::One(at(0, 1)),
+            one,
+            Reads::Shared(SetId(3)),
+        ] {
+            assert_eq!(Reads::unpack(r.pack()), r);
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ fn execute(program: &Program, schedule: &[usize]) -> Execution {
 }
 
 fn fold<D: Detector>(mut detector: D, events: &[Event]) -> D {
-    events.iter().for_each(|e| detector.event(e));
+    detector.events(events);
     detector
 }
 
