@@ -122,9 +122,11 @@ impl Agent {
     /// JDK does with its own collections behind locks that we do not see (class
     /// loading, method handles) is not for us to judge.
     pub fn is_watched(&self, stack: &[Frame]) -> bool {
-        let caller = stack.iter().map(|f| f.class.replace('.', "/")).find(|c| {
-            !(is_jdk(c) && self.policy.level(c) == Level::Full)
-        });
+        let caller = stack
+            .iter()
+            .filter(|f| !is_reflection(f))
+            .map(|f| f.class.replace('.', "/"))
+            .find(|c| !(is_jdk(c) && self.policy.level(c) == Level::Full));
         caller.is_none_or(|c| !is_jdk(&c) || self.policy.level(&c) != Level::None)
     }
 
@@ -196,12 +198,9 @@ impl Agent {
     /// The statement itself, or, if it is in the reflection machinery, the
     /// innermost statement of the stack that is not.
     pub fn frame_of(&self, site: u32, stack: &[Frame]) -> Option<Frame> {
-        let machinery = |f: &Frame| {
-            ["jdk.internal.", "sun.reflect.", "java.lang.reflect.", "java.lang.invoke."].iter().any(|p| f.class.starts_with(p))
-        };
         let own = self.sites.frame(site);
         match &own {
-            Some(f) if machinery(f) => stack.iter().find(|f| !machinery(f)).cloned().or(own),
+            Some(f) if is_reflection(f) => stack.iter().find(|f| !is_reflection(f)).cloned().or(own),
             _ => own,
         }
     }
@@ -241,4 +240,9 @@ impl Agent {
             None => Value::Null,
         }
     }
+}
+
+/// Frames between a reflective access and the code that asked for it.
+fn is_reflection(frame: &Frame) -> bool {
+    ["jdk.internal.reflect.", "sun.reflect.", "java.lang.reflect."].iter().any(|p| frame.class.starts_with(p))
 }

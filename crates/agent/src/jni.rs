@@ -3,9 +3,9 @@
 //! program's thread must not surface there.
 
 use jni_sys::{
-    JNIEnv, jclass, jfieldID, jint, jlong, jmethodID, jobject, jstring, jthrowable, jvalue,
+    JNI_OK, JNIEnv, JNINativeMethod, jclass, jfieldID, jint, jlong, jmethodID, jobject, jstring, jthrowable, jvalue,
 };
-use std::ffi::CString;
+use std::ffi::{CString, c_void};
 use std::ptr;
 
 /// The JNI environment of the current thread.
@@ -47,6 +47,22 @@ impl Jni {
         let class = jni!(self, FindClass, name.as_ptr());
         self.clear();
         class
+    }
+
+    /// Binds natives of a class to functions of ours: name, descriptor, address.
+    pub fn register(self, class: jclass, natives: &[(&str, &str, *const c_void)]) -> bool {
+        let names: Vec<_> = natives.iter().map(|(n, d, _)| (c(n), c(d))).collect();
+        let table: Vec<JNINativeMethod> = natives
+            .iter()
+            .zip(&names)
+            .map(|((_, _, f), (n, d))| JNINativeMethod {
+                name: n.as_ptr().cast_mut(),
+                signature: d.as_ptr().cast_mut(),
+                fnPtr: f.cast_mut(),
+            })
+            .collect();
+        let ok = jni!(self, RegisterNatives, class, table.as_ptr(), table.len() as jint) == JNI_OK;
+        !self.clear() && ok
     }
 
     pub fn global(self, o: jobject) -> jobject {

@@ -1,7 +1,5 @@
 //! The natives of the bridge, and the JDK's natives that we stand in front of.
-//! Every function here is called by the JVM; none lets a panic out. The
-//! bridge's are found by their exported names: registering natives of a class
-//! in `java.lang` makes the JVM print a warning.
+//! Every function here is called by the JVM; none lets a panic out.
 
 use crate::check::Query;
 use crate::jni::Jni;
@@ -15,13 +13,41 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 type Env = *mut JNIEnv;
 
+/// Binds all natives of the bridge at once: the JVM's own search for them runs
+/// Java code, which has probes, which call them. Found by its name, and called
+/// by the bridge itself: natives of a class in `java.lang` that are registered
+/// by anybody else make the JVM print a warning.
+#[unsafe(export_name = "Java_java_lang_PhotofinishNative_link")]
+extern "system" fn link(env: Env, class: jclass) {
+    let natives = [
+        ("address", "(I)J", address as *const c_void),
+        ("allocate", "(Ljava/lang/Thread;JZ)J", allocate as *const c_void),
+        ("endThread", "(IJ)V", end_thread as *const c_void),
+        ("resolve", "(ILjava/lang/Object;)V", resolve as *const c_void),
+        ("check", "(JJJJIZLjava/lang/Object;I)V", check as *const c_void),
+        ("sample", "(JJILjava/lang/String;)V", sample as *const c_void),
+        ("initBegin", "(JJ)V", init_begin as *const c_void),
+        ("initEnd", "(JJ)V", init_end as *const c_void),
+        ("buffer", "(J)J", buffer as *const c_void),
+        ("flush", "(J)J", flush as *const c_void),
+        ("event", "(JJJJI)V", event as *const c_void),
+        ("layout", "(Ljava/lang/Class;)[J", layout as *const c_void),
+        ("staticLayout", "(Ljava/lang/Class;)[J", static_layout as *const c_void),
+        ("tooLarge", "(I)V", too_large as *const c_void),
+    ];
+    with(env, |a, jni| {
+        if !jni.register(class, &natives) {
+            a.fail("cannot bind the natives of the bridge");
+        }
+    });
+}
+
 fn with<T: Default>(env: Env, f: impl FnOnce(&'static Agent, Jni) -> T) -> T {
     // SAFETY: the JVM calls natives with the current thread's environment.
     let jni = unsafe { Jni::new(env) };
     guard(|| agent().map(|a| f(a, jni)).unwrap_or_default())
 }
 
-#[unsafe(export_name = "Java_java_lang_PhotofinishNative_address")]
 extern "system" fn address(env: Env, _: jclass, what: jint) -> jlong {
     with(env, |a, _| match what {
         0 => a.sites.table.address(),
@@ -33,7 +59,6 @@ extern "system" fn address(env: Env, _: jclass, what: jint) -> jlong {
     })
 }
 
-#[unsafe(export_name = "Java_java_lang_PhotofinishNative_allocate")]
 extern "system" fn allocate(env: Env, _: jclass, thread: jobject, parent: jlong, system: jboolean) -> jlong {
     with(env, |a, _| {
         // SAFETY: the bridge passes the address of a clock, or 0.
@@ -42,7 +67,6 @@ extern "system" fn allocate(env: Env, _: jclass, thread: jobject, parent: jlong,
     })
 }
 
-#[unsafe(export_name = "Java_java_lang_PhotofinishNative_endThread")]
 extern "system" fn end_thread(env: Env, _: jclass, slot: jint, clock: jlong) {
     with(env, |a, _| {
         // SAFETY: the bridge passes the address of a clock.
@@ -51,12 +75,10 @@ extern "system" fn end_thread(env: Env, _: jclass, slot: jint, clock: jlong) {
     });
 }
 
-#[unsafe(export_name = "Java_java_lang_PhotofinishNative_resolve")]
 extern "system" fn resolve(env: Env, _: jclass, site: jint, o: jobject) {
     with(env, |a, jni| a.resolve(jni, site as u32, o));
 }
 
-#[unsafe(export_name = "Java_java_lang_PhotofinishNative_check")]
 extern "system" fn check(
     env: Env,
     _: jclass,
@@ -76,35 +98,29 @@ extern "system" fn check(
     });
 }
 
-#[unsafe(export_name = "Java_java_lang_PhotofinishNative_sample")]
 extern "system" fn sample(env: Env, _: jclass, _clock: jlong, epoch: jlong, site: jint, held: jstring) {
     with(env, |a, jni| a.sample(epoch, site as u32, &jni.string(held)));
 }
 
-#[unsafe(export_name = "Java_java_lang_PhotofinishNative_initBegin")]
 extern "system" fn init_begin(env: Env, _: jclass, _clock: jlong, epoch: jlong) {
     with(env, |a, _| a.init_begin(epoch));
 }
 
-#[unsafe(export_name = "Java_java_lang_PhotofinishNative_initEnd")]
 extern "system" fn init_end(env: Env, _: jclass, clock: jlong, epoch: jlong) {
     // SAFETY: the bridge passes the address of a clock.
     with(env, |a, _| a.init_end(unsafe { RawClock::at(clock) }, epoch));
 }
 
-#[unsafe(export_name = "Java_java_lang_PhotofinishNative_buffer")]
 extern "system" fn buffer(env: Env, _: jclass, clock: jlong) -> jlong {
     // SAFETY: the bridge passes the address of a clock.
     with(env, |a, _| a.recorder.as_ref().map_or(0, |r| r.open(unsafe { RawClock::at(clock) })))
 }
 
-#[unsafe(export_name = "Java_java_lang_PhotofinishNative_flush")]
 extern "system" fn flush(env: Env, _: jclass, clock: jlong) -> jlong {
     // SAFETY: the bridge passes the address of a clock.
     with(env, |a, _| a.recorder.as_ref().map_or(0, |r| r.flush(a, unsafe { RawClock::at(clock) })))
 }
 
-#[unsafe(export_name = "Java_java_lang_PhotofinishNative_event")]
 extern "system" fn event(env: Env, _: jclass, clock: jlong, w0: jlong, w1: jlong, w2: jlong, slot: jint) {
     with(env, |a, jni| {
         // SAFETY: the bridge passes the address of a clock.
@@ -113,12 +129,10 @@ extern "system" fn event(env: Env, _: jclass, clock: jlong, w0: jlong, w1: jlong
     });
 }
 
-#[unsafe(export_name = "Java_java_lang_PhotofinishNative_layout")]
 extern "system" fn layout(env: Env, _: jclass, class: jclass) -> jlongArray {
     row_array(env, class, false)
 }
 
-#[unsafe(export_name = "Java_java_lang_PhotofinishNative_staticLayout")]
 extern "system" fn static_layout(env: Env, _: jclass, class: jclass) -> jlongArray {
     row_array(env, class, true)
 }
@@ -128,7 +142,6 @@ fn row_array(env: Env, class: jclass, statics: bool) -> jlongArray {
     array
 }
 
-#[unsafe(export_name = "Java_java_lang_PhotofinishNative_tooLarge")]
 extern "system" fn too_large(env: Env, _: jclass, length: jint) {
     with(env, |a, _| a.findings.warn(&format!("an array of {length} elements is too large to be checked")));
 }

@@ -198,7 +198,6 @@ final class PhotofinishLocks {
 
     /** The held locks for a report, innermost last, one a line. */
     static String describe(PhotofinishThread t) {
-        if (t.heldCount == 0) return "";
         StringBuilder b = new StringBuilder();
         for (int i = 0; i < t.heldCount; i++) {
             PhotofinishShadow s = t.held[i];

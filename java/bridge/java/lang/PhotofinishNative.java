@@ -4,6 +4,10 @@ import jdk.internal.misc.Unsafe;
 
 /** The agent's side: addresses shared with it, and its natives. First touched when the VM is up. */
 final class PhotofinishNative {
+    static {
+        link();
+    }
+
     static final Unsafe U = Unsafe.getUnsafe();
     static final long LONG_BASE = Unsafe.ARRAY_LONG_BASE_OFFSET;
     static final long INT_BASE = Unsafe.ARRAY_INT_BASE_OFFSET;
@@ -91,13 +95,20 @@ final class PhotofinishNative {
     }
 
     static void sampled(PhotofinishThread t, int site) {
-        sample(t.clock, t.epoch, site, PhotofinishLocks.describe(t));
+        sample(t.clock, t.epoch, site, heldNow());
     }
 
     /** For the agent: the locks that the current thread holds. */
     static String heldNow() {
-        PhotofinishThread t = Thread.currentThread().$pf;
-        return t == null ? "" : PhotofinishLocks.describe(t);
+        Thread self = Thread.currentThread();
+        PhotofinishThread t = self.$pf;
+        if (t == null || t.heldCount == 0) return "";
+        self.$pf = null; // StringBuilder uses java.util.Arrays, which has probes
+        try {
+            return PhotofinishLocks.describe(t);
+        } finally {
+            self.$pf = t;
+        }
     }
 
     static void openBuffer(PhotofinishThread t, long clock) {
@@ -168,6 +179,9 @@ final class PhotofinishNative {
     static Class<?> find(String name, ClassLoader loader) throws ClassNotFoundException {
         return Class.forName(name, false, loader);
     }
+
+    /** Binds all other natives. */
+    private static native void link();
 
     private static native long address(int what);
 
