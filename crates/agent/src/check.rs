@@ -162,7 +162,7 @@ impl Agent {
         if !self.is_watched(&now) || other.is_some_and(|s| !self.is_watched(s)) {
             return false;
         }
-        let access = |op: bool, site: u32, epoch: Epoch, stack: &[Frame], exact: bool, locks: &str| {
+        let access = |op: bool, site: u32, epoch: Epoch, stack: &[Frame], exact: bool, locks: Option<&str>| {
             let thread = threads.of_epoch(epoch).map(|t| {
                 json!({"id": t.id, "name": t.name, "created": t.created.iter().map(Frame::json).collect::<Vec<_>>()})
             });
@@ -172,16 +172,16 @@ impl Agent {
                 "frame": self.frame_of(site, stack).map(|f| f.json()),
                 "stack": stack.iter().map(Frame::json).collect::<Vec<_>>(),
                 "stack_exact": exact,
-                "locks": locks.lines().collect::<Vec<_>>(),
+                "locks": locks.map(|l| l.lines().collect::<Vec<_>>()),
             })
         };
         let first = match then {
             Some((sample, exact)) => {
-                access(prior.write, prior.stamp.site, prior.stamp.epoch, &sample.stack, exact, &sample.locks)
+                access(prior.write, prior.stamp.site, prior.stamp.epoch, &sample.stack, exact, Some(&*sample.locks))
             }
-            None => access(prior.write, prior.stamp.site, prior.stamp.epoch, &[], false, ""),
+            None => access(prior.write, prior.stamp.site, prior.stamp.epoch, &[], false, None),
         };
-        let second = access(q.write, q.site, epoch, &now, true, &held);
+        let second = access(q.write, q.site, epoch, &now, true, Some(held.as_str()));
         self.findings.write(&json!({
             "kind": "race",
             "number": number,
@@ -223,7 +223,11 @@ impl Agent {
             s.target.clone().map(|t| (statics, t))
         });
         let Some((statics, target)) = named.flatten() else { return json!({"class": "?", "field": "?", "static": false}) };
-        let declaring = if statics { None } else { self.declaring(jni, q.owner, &target) };
+        let declaring = if statics {
+            self.static_owners.lock().unwrap_or_else(|e| e.into_inner()).get(&q.site).cloned()
+        } else {
+            self.declaring(jni, q.owner, &target)
+        };
         let class = declaring.map_or_else(|| dotted(&target.class), |c| dotted(&c));
         json!({"class": class, "field": target.name, "static": statics})
     }

@@ -8,7 +8,6 @@ use crate::jni::Jni;
 use crate::options::Mode;
 use crate::stacks::{Frame, dotted};
 use detect::{Detector, Finding, Kind};
-use instrument::SiteKind;
 use serde_json::{Value, json};
 use trace::{ThreadId, raw};
 
@@ -73,33 +72,33 @@ impl Agent {
                 "frame": self.frame_of(a.site.0, stack).map(|f| f.json()),
                 "stack": stack.iter().map(Frame::json).collect::<Vec<_>>(),
                 "stack_exact": exact,
-                "locks": if exact { held.lines().collect::<Vec<_>>() } else { vec![] },
+                "locks": exact.then(|| held.lines().collect::<Vec<_>>()),
             })
         };
+        let (location, allocated) = self.location_of(f.loc, f.second.site.0);
         self.findings.write(&json!({
             "kind": "race",
             "number": number,
             "detector": self.options.mode.name(),
             "sites": [f.first.site.0, f.second.site.0],
-            "location": self.location_of_site(f.second.site.0, f.loc.slot),
-            "allocated": Value::Null,
+            "location": location,
+            "allocated": allocated,
             "accesses": [access(f.first, &[], false), access(f.second, &now, true)],
             "count": 1,
         }));
         true
     }
 
-    fn location_of_site(&self, site: u32, slot: u32) -> Value {
-        let named = self.sites.with(site, |_, s| match (s.kind, &s.target) {
-            (SiteKind::FieldRead | SiteKind::FieldWrite | SiteKind::StaticRead | SiteKind::StaticWrite, Some(t)) => {
-                let is_static = matches!(s.kind, SiteKind::StaticRead | SiteKind::StaticWrite);
-                json!({"class": dotted(&t.class), "field": t.name, "static": is_static})
-            }
-            _ => {
-                let array = s.array_type.as_deref().map_or_else(|| "array".into(), dotted);
-                json!({"array": array, "index": slot, "from": s.array_from})
-            }
-        });
-        named.unwrap_or_else(|| json!({"class": "?", "field": "?", "static": false}))
+    /// A location as people name it: by the field that its slot is, or as an
+    /// element of an array.
+    fn location_of(&self, loc: trace::Loc, site: u32) -> (Value, Value) {
+        if let Some(f) = self.fields.lock().unwrap_or_else(|e| e.into_inner()).of_slot(loc.slot) {
+            return (json!({"class": dotted(&f.class), "field": f.name, "static": f.flags & 8 != 0}), Value::Null);
+        }
+        let arrays = self.arrays.lock().unwrap_or_else(|e| e.into_inner());
+        let (class, made) = arrays.get(loc.obj.0).unwrap_or(("array", 0));
+        let from = self.sites.with(site, |_, s| s.array_from.clone()).flatten();
+        let allocated = self.sites.frame(made).map_or(Value::Null, |f| f.json());
+        (json!({"array": dotted(class), "index": loc.slot, "from": from}), allocated)
     }
 }

@@ -28,6 +28,7 @@ const GET_METHOD_DECLARING_CLASS: usize = 64;
 const GET_LINE_NUMBER_TABLE: usize = 69;
 const GET_STACK_TRACE: usize = 103;
 const SET_EVENT_CALLBACKS: usize = 121;
+const GET_SYSTEM_PROPERTY: usize = 130;
 const ADD_CAPABILITIES: usize = 141;
 
 /// JVMTI 9, the first with early class hooks; later JVMs only add to it.
@@ -306,6 +307,12 @@ impl Jvmti {
         let (mut n, mut p) = (0, ptr::null_mut::<LineEntry>());
         call!(self, GET_LINE_NUMBER_TABLE, (jmethodID, *mut jint, *mut *mut LineEntry), method, &mut n, &mut p);
         self.take_array(n, p).into_iter().map(|e| (e.start, e.line)).collect()
+    }
+
+    pub fn system_property(&self, name: &CStr) -> Option<String> {
+        let mut s = ptr::null_mut();
+        call!(self, GET_SYSTEM_PROPERTY, (*const c_char, *mut *mut c_char), name.as_ptr(), &mut s);
+        self.take_string(s)
     }
 
     /// Frames of the current thread, innermost first.

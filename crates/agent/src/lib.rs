@@ -44,9 +44,10 @@ use jvmti::Jvmti;
 use memory::RawClock;
 use options::{Mode, Options};
 use recorder::Recorder;
-use resolve::Statics;
+use resolve::{Fields, Statics};
+use rustc_hash::FxHashMap;
 use serde_json::json;
-use sites::Sites;
+use sites::{Arrays, Sites};
 use stacks::Stacks;
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -66,6 +67,10 @@ pub struct Agent {
     stacks: Mutex<Stacks>,
     check: Mutex<Check>,
     statics: Mutex<Statics>,
+    fields: Mutex<Fields>,
+    arrays: Mutex<Arrays>,
+    /// Classes that declare the statics of sites, by site, as signatures.
+    static_owners: Mutex<FxHashMap<u32, String>>,
     findings: Findings,
     recorder: Option<Recorder>,
     direct: Option<Mutex<Direct>>,
@@ -74,6 +79,8 @@ pub struct Agent {
     ref_array: OnceLock<(i64, i64)>,
     counters: Counters,
     finished: AtomicBool,
+    /// Runtime.halt was called: hooks and finally blocks did not run.
+    halted: AtomicBool,
 }
 
 /// Counters that compiled Java code advances.
@@ -122,7 +129,7 @@ impl Agent {
     /// Ends the program before it began: we are not in control.
     fn fail(&self, why: &str) {
         eprintln!("photofinish: {why}");
-        self.findings.write(&json!({"kind": "failed", "text": why}));
+        let _ = std::fs::write(self.options.out.join("fatal.txt"), why);
         std::process::exit(70);
     }
 
@@ -161,7 +168,7 @@ impl Agent {
             None => self.check.lock().unwrap_or_else(|e| e.into_inner()).races,
         };
         self.findings.summary(&json!({
-            "ended": "exit",
+            "ended": if self.halted.load(Ordering::Acquire) { "halt" } else { "exit" },
             "mode": self.options.mode.name(),
             "classes_seen": coverage.seen,
             "classes_instrumented": coverage.instrumented,
@@ -193,6 +200,9 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *mut c_char
         Some(Ok(())) => JNI_OK,
         Some(Err(why)) => {
             eprintln!("photofinish: {why}");
+            if let Ok(options) = Options::parse(&text) {
+                let _ = std::fs::write(options.out.join("fatal.txt"), why);
+            }
             1
         }
         None => 1,
@@ -214,7 +224,7 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
     let findings = Findings::create(&options.out)
         .map_err(|e| format!("cannot write to the run directory {}: {e}", options.out.display()))?;
     let recorder = match (&options.trace, options.mode) {
-        (Some(path), Mode::Record) => Some(Recorder::create(path)?),
+        (Some(path), Mode::Record) => Some(Recorder::create(path, &jvmti.system_property(c"java.vm.version").unwrap_or_default())?),
         _ => None,
     };
     let agent = Agent {
@@ -228,12 +238,16 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
         stacks: Mutex::default(),
         check: Mutex::default(),
         statics: Mutex::default(),
+        fields: Mutex::default(),
+        arrays: Mutex::default(),
+        static_owners: Mutex::default(),
         findings,
         recorder,
         bridge: OnceLock::new(),
         ref_array: OnceLock::new(),
         counters: Counters { slots: AtomicI32::new(0), seq: AtomicI64::new(trace::raw::FIRST_SEQ as i64), ids: AtomicI64::new(1) },
         finished: AtomicBool::new(false),
+        halted: AtomicBool::new(false),
     };
     if AGENT.set(agent).is_err() {
         return Err("the agent is loaded twice".into());

@@ -33,6 +33,7 @@ extern "system" fn link(env: Env, class: jclass) {
         ("event", "(JJJJI)V", event as *const c_void),
         ("layout", "(Ljava/lang/Class;)[J", layout as *const c_void),
         ("staticLayout", "(Ljava/lang/Class;)[J", static_layout as *const c_void),
+        ("array", "(JILjava/lang/Class;I)V", array as *const c_void),
         ("tooLarge", "(I)V", too_large as *const c_void),
     ];
     with(env, |a, jni| {
@@ -142,6 +143,17 @@ fn row_array(env: Env, class: jclass, statics: bool) -> jlongArray {
     array
 }
 
+extern "system" fn array(env: Env, _: jclass, id: jlong, kind: jint, class: jclass, site: jint) {
+    const KINDS: [&str; 8] = ["[I", "[B", "[C", "[D", "[J", "[F", "[Z", "[S"];
+    with(env, |a, _| {
+        let class = match KINDS.get(kind as usize) {
+            Some(known) => (*known).into(),
+            None => a.jvmti.class_signature(class).unwrap_or_default().into(),
+        };
+        a.arrays.lock().unwrap_or_else(|e| e.into_inner()).add(id as u64, class, site as u32);
+    });
+}
+
 extern "system" fn too_large(env: Env, _: jclass, length: jint) {
     with(env, |a, _| a.findings.warn(&format!("an array of {length} elements is too large to be checked")));
 }
@@ -186,6 +198,7 @@ wrapped! {
     WAIT0: "java/lang/Object" "wait0" "(J)V" => wait0;
     NOTIFY: "java/lang/Object" "notify" "()V" => notify;
     NOTIFY_ALL: "java/lang/Object" "notifyAll" "()V" => notify_all;
+    HALT: "java/lang/Shutdown" "halt0" "(I)V" => halt0;
     FIELDS: "java/lang/Class" "getDeclaredFields0" "(Z)[Ljava/lang/reflect/Field;" => declared_fields;
     DEFINE: "java/lang/ClassLoader" "defineClass0" "(Ljava/lang/ClassLoader;Ljava/lang/Class;Ljava/lang/String;[BIILjava/security/ProtectionDomain;ZILjava/lang/Object;)Ljava/lang/Class;" => define_class;
 }
@@ -288,6 +301,17 @@ extern "system" fn notify(env: Env, o: jobject) {
 extern "system" fn notify_all(env: Env, o: jobject) {
     notifying(env, o, true);
     original!(NOTIFY_ALL as Method0)(env, o);
+}
+
+/// Shutdown ends here too, after its hooks; Runtime.halt comes straight.
+extern "system" fn halt0(env: Env, class: jclass, status: jint) {
+    type Original = extern "system" fn(Env, jclass, jint);
+    with(env, |a, _| {
+        let stack = a.stacks.lock().unwrap_or_else(|e| e.into_inner()).current(&a.jvmti);
+        let called = |class: &str, method: &str| stack.iter().any(|f| &*f.class == class && &*f.method == method);
+        a.halted.store(called("java.lang.Runtime", "halt"), Ordering::Release);
+    });
+    original!(HALT as Original)(env, class, status);
 }
 
 /// Reflection must not see the fields that we added.

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use trace::tables::{self, Footer, RunHeader};
-use trace::{Encoder, SiteId, ThreadId, Writer};
+use trace::{Encoder, ObjId, SiteId, ThreadId, Writer};
 
 /// Bytes of a thread's buffer, a multiple of a record.
 const BUFFER: usize = 2730 * trace::raw::BYTES;
@@ -32,20 +32,21 @@ struct State {
     buffers: FxHashMap<i64, (usize, u32)>,
     classes_written: usize,
     threads_written: usize,
+    fields_written: usize,
 }
 
 impl Recorder {
-    pub fn create(path: &Path) -> Result<Recorder, String> {
+    pub fn create(path: &Path, jdk: &str) -> Result<Recorder, String> {
         let file = File::create(path).map_err(|e| format!("cannot create the trace {}: {e}", path.display()))?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64);
         let header = RunHeader {
             tool: concat!("photofinish ", env!("CARGO_PKG_VERSION")).into(),
-            jdk: "".into(),
+            jdk: jdk.into(),
             command: command_line(),
             start_ms: now,
         };
         let writer = Writer::new(file, &header).map_err(|e| format!("cannot write the trace {}: {e}", path.display()))?;
-        let state = State { writer: Some(writer), buffers: FxHashMap::default(), classes_written: 0, threads_written: 0 };
+        let state = State { writer: Some(writer), buffers: FxHashMap::default(), classes_written: 0, threads_written: 0, fields_written: 0 };
         Ok(Recorder { state: Mutex::new(state), events: AtomicU64::new(0) })
     }
 
@@ -134,6 +135,21 @@ impl State {
             let rows: Vec<_> = (class.first..).zip(class.sites.iter().map(|s| site_row(&class, s))).collect();
             writer.sites(rows.iter().map(|(id, row)| (SiteId(*id), row)))?;
         }
+        {
+            let fields = agent.fields.lock().unwrap_or_else(|e| e.into_inner());
+            let rows: Vec<_> = fields
+                .rows_from(self.fields_written)
+                .map(|(slot, f)| {
+                    let (class, name, desc) = (f.class.as_str().into(), f.name.as_str().into(), f.desc.as_str().into());
+                    (slot, tables::Field { class, name, desc, flags: f.flags })
+                })
+                .collect();
+            self.fields_written += rows.len();
+            writer.fields(rows.iter().map(|(slot, row)| (*slot, row)))?;
+        }
+        let arrays = agent.arrays.lock().unwrap_or_else(|e| e.into_inner()).take();
+        let rows: Vec<_> = arrays.map(|(id, (class, site))| (ObjId(id), tables::Object { class, site: SiteId(site) })).collect();
+        writer.objects(rows.iter().map(|(id, row)| (*id, row)))?;
         let threads = agent.threads.lock().unwrap_or_else(|e| e.into_inner());
         let rows: Vec<_> = threads.all()[self.threads_written..]
             .iter()
@@ -200,8 +216,9 @@ fn site_row(class: &ClassSites, s: &instrument::Site) -> tables::Site {
     }
 }
 
-/// The JVM's own command line, as the operating system knows it.
+/// The JVM's command line, as the operating system knows it, without us.
 fn command_line() -> Vec<tables::Str> {
     let raw = std::fs::read("/proc/self/cmdline").unwrap_or_default();
-    raw.split(|b| *b == 0).filter(|a| !a.is_empty()).map(|a| String::from_utf8_lossy(a).as_ref().into()).collect()
+    let args = raw.split(|b| *b == 0).filter(|a| !a.is_empty()).map(String::from_utf8_lossy);
+    args.filter(|a| !a.starts_with("-agentpath:")).map(|a| a.as_ref().into()).collect()
 }

@@ -38,6 +38,39 @@ impl Statics {
     }
 }
 
+/// Numbers of fields, for events: the slot of a location is the number of its
+/// field, counted from here, or the index of its element.
+const FIRST_FIELD: u32 = 1 << 30;
+
+/// A field that events may name.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Internal name of the class that declares it.
+    pub class: String,
+    pub name: String,
+    pub desc: String,
+    pub flags: u16,
+}
+
+#[derive(Default, Debug)]
+pub struct Fields {
+    /// By class, name and descriptor: field ids of HotSpot are offsets, the
+    /// same in many classes.
+    numbers: FxHashMap<(String, String, String), u32>,
+    rows: Vec<Field>,
+}
+
+impl Fields {
+    pub fn of_slot(&self, slot: u32) -> Option<&Field> {
+        self.rows.get(slot.checked_sub(FIRST_FIELD)? as usize)
+    }
+
+    /// Slots and rows from the n-th on, for the recorder.
+    pub fn rows_from(&self, n: usize) -> impl Iterator<Item = (u32, &Field)> {
+        (FIRST_FIELD + n as u32..).zip(self.rows.get(n..).unwrap_or_default())
+    }
+}
+
 /// Where the bridge's array of static clocks has its elements.
 #[derive(Clone, Copy, Debug)]
 struct RefArray;
@@ -66,7 +99,7 @@ impl Agent {
                 self.resolve_instance(jni, o, &t, checked, kind == SiteKind::FieldRead)
             }
             (SiteKind::StaticRead | SiteKind::StaticWrite, Some(t)) => {
-                self.resolve_static(jni, &class, &t, checked, kind == SiteKind::StaticRead)
+                self.resolve_static(jni, site, &class, &t, checked, kind == SiteKind::StaticRead)
             }
             (SiteKind::NewObject, _) => {
                 let c = jni.class_of(o);
@@ -102,13 +135,12 @@ impl Agent {
         }
         if self.options.mode.events() {
             let id = self.inherited_offset(jni, jni.class_of(o), ID_FIELD);
-            let offset = bridge.offset_of_field(jni, jni.reflected_field(class, field, false), false);
             return Some(if modifiers & ACC_VOLATILE != 0 {
-                [VOLATILE, offset, id]
+                [VOLATILE, self.slot(declaring, field), id]
             } else if !checked {
                 [IGNORE, 0, 0]
             } else {
-                [offset, 0, id]
+                [self.slot(declaring, field), 0, id]
             });
         }
         let shadow = |kind| bridge.offset_by_name(jni, declaring, &shadow_name(kind, &target.name, &target.desc));
@@ -123,7 +155,7 @@ impl Agent {
         (w > 0 && r > 0).then_some(if read { [r, w, 0] } else { [w, r, 0] })
     }
 
-    fn resolve_static(&self, jni: Jni, from: &str, target: &MemberRef, checked: bool, read: bool) -> Option<[i64; 3]> {
+    fn resolve_static(&self, jni: Jni, site: u32, from: &str, target: &MemberRef, checked: bool, read: bool) -> Option<[i64; 3]> {
         let caller = self.caller(jni);
         let bridge = self.bridge.get()?;
         let class = if target.class == from { caller } else { bridge.find(jni, &target.class, self.jvmti.class_loader(caller)) };
@@ -136,6 +168,9 @@ impl Agent {
         if modifiers & ACC_FINAL != 0 || (modifiers & ACC_VOLATILE == 0 && !checked) {
             return None;
         }
+        if let Some(owner) = self.jvmti.class_signature(declaring) {
+            self.static_owners.lock().unwrap_or_else(|e| e.into_inner()).insert(site, owner);
+        }
         self.static_words(jni, declaring, field, modifiers, read)
     }
 
@@ -144,8 +179,8 @@ impl Agent {
         let volatile = modifiers & ACC_VOLATILE != 0;
         if self.options.mode.events() {
             let id = bridge.id_of(jni, declaring);
-            let offset = bridge.offset_of_field(jni, jni.reflected_field(declaring, field, true), true);
-            return Some(if volatile { [VOLATILE, offset, id] } else { [offset, 0, id] });
+            let slot = self.slot(declaring, field);
+            return Some(if volatile { [VOLATILE, slot, id] } else { [slot, 0, id] });
         }
         let mut statics = self.statics.lock().unwrap_or_else(|e| e.into_inner());
         if volatile {
@@ -153,6 +188,20 @@ impl Agent {
         }
         let w = statics.data(field);
         Some(if read { [w + 8, w, 0] } else { [w, w + 8, 0] })
+    }
+
+    /// The number of a field, for events.
+    fn slot(&self, declaring: jclass, field: jfieldID) -> i64 {
+        let class = self.jvmti.class_signature(declaring).unwrap_or_default();
+        let class = class.trim_start_matches('L').trim_end_matches(';').to_owned();
+        let (name, desc, flags) = self.jvmti.field(declaring, field).unwrap_or_default();
+        let mut fields = self.fields.lock().unwrap_or_else(|e| e.into_inner());
+        let fields = &mut *fields;
+        let n = *fields.numbers.entry((class.clone(), name.clone(), desc.clone())).or_insert_with(|| {
+            fields.rows.push(Field { class, name, desc, flags: flags as u16 });
+            FIRST_FIELD + fields.rows.len() as u32 - 1
+        });
+        i64::from(n)
     }
 
     /// Signature of the class that declares an instance field.
@@ -213,6 +262,7 @@ impl Agent {
         if !statics {
             rows[0] = self.inherited_offset(jni, class, ID_FIELD);
             rows[1] = self.inherited_offset(jni, class, ALLOC_FIELD);
+            rows[2] = self.inherited_offset(jni, class, FREEZE_FIELD);
         }
         let mut c = class;
         while !c.is_null() {
@@ -227,7 +277,7 @@ impl Agent {
                 jni.delete_local(reflected);
                 let volatile = modifiers & ACC_VOLATILE != 0;
                 let row = if self.options.mode.events() {
-                    [offset, 0, 0, i64::from(volatile)]
+                    [offset, self.slot(c, field), 0, i64::from(volatile)]
                 } else if statics {
                     match self.static_words(jni, c, field, modifiers, false) {
                         Some([VOLATILE, _, clock]) => [offset, 0, 0, clock],

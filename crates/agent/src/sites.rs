@@ -4,6 +4,7 @@
 use crate::memory::{MAX_SITES, SiteTable};
 use crate::stacks::Frame;
 use instrument::{Site, SiteKind};
+use rustc_hash::FxHashMap;
 use std::sync::{Arc, RwLock};
 
 /// First words of sites that are never resolved, as the bridge knows them:
@@ -83,5 +84,26 @@ impl Sites {
             line: s.line.map(u32::from),
             bci: Some(u32::from(s.bci)),
         })
+    }
+}
+
+/// Arrays that events name: type and allocation site. When recording they go
+/// into the trace and are forgotten; a detector needs them to the end.
+#[derive(Default, Debug)]
+pub struct Arrays {
+    rows: FxHashMap<u64, (Arc<str>, u32)>,
+}
+
+impl Arrays {
+    pub fn add(&mut self, id: u64, class: Arc<str>, site: u32) {
+        self.rows.insert(id, (class, site));
+    }
+
+    pub fn get(&self, id: u64) -> Option<(&str, u32)> {
+        self.rows.get(&id).map(|(class, site)| (&**class, *site))
+    }
+
+    pub fn take(&mut self) -> impl Iterator<Item = (u64, (Arc<str>, u32))> + use<> {
+        std::mem::take(&mut self.rows).into_iter()
     }
 }

@@ -6,9 +6,9 @@ import static java.lang.PhotofinishNative.U;
  * Everything as events: into the thread's buffer when recording, straight to a detector in the
  * agent otherwise. The layout of a record is crates/trace/src/raw.rs; the numbers are the same.
  *
- * <p>The table of sites has, 32 bytes a site: the field's offset if it is plain and checked (or -1
- * ignore, -2 volatile), the offset if it is volatile, and where the object keeps its number (for
- * statics: the number of the class).
+ * <p>The table of sites has, 32 bytes a site: the field's number if it is plain and checked (or -1
+ * ignore, -2 volatile, -3 final), its number if it is volatile, and where the object keeps its own
+ * number (for statics: the number of the class).
  */
 final class PhotofinishEvents {
     static final int ATOMIC_READ = 3;
@@ -159,8 +159,27 @@ final class PhotofinishEvents {
         long id = s.id;
         if (id != 0) return id;
         synchronized (s) {
-            if (s.id == 0) s.id = U.getAndAddLong(null, PhotofinishNative.IDS, 1);
-            return s.id;
+            if (s.id != 0) return s.id;
+            id = U.getAndAddLong(null, PhotofinishNative.IDS, 1);
+            Object o = s.get();
+            if (o != null && o.getClass().isArray()) {
+                PhotofinishNative.array(id, kind(o), o.getClass(), s.allocationSite);
+            }
+            s.id = id;
+            return id;
         }
+    }
+
+    /** Which array it is, as the agent knows them; the common ones without asking for a name. */
+    private static int kind(Object array) {
+        if (array instanceof int[]) return 0;
+        if (array instanceof byte[]) return 1;
+        if (array instanceof char[]) return 2;
+        if (array instanceof double[]) return 3;
+        if (array instanceof long[]) return 4;
+        if (array instanceof float[]) return 5;
+        if (array instanceof boolean[]) return 6;
+        if (array instanceof short[]) return 7;
+        return 8;
     }
 }

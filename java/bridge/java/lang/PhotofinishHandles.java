@@ -99,7 +99,7 @@ final class PhotofinishHandles {
         if (l.clock(row) != 0) { // reflection on a volatile field
             atomic(t, o, offset, write ? WRITE : READ, VOLATILE, site, write);
         } else if (PhotofinishNative.EVENTS) {
-            PhotofinishEvents.access(t, write, site, id(t, o, site), (int) offset);
+            PhotofinishEvents.access(t, write, site, id(t, o, site), (int) l.write(row));
         } else if (l.write(row) != 0) {
             Object base = statics ? null : o;
             if (write) PhotofinishFastTrack.writeMiss(t, base, l.write(row), l.read(row), site, o, -2 - (int) offset);
@@ -111,9 +111,7 @@ final class PhotofinishHandles {
         if (PhotofinishNative.EVENTS) {
             // One event an operation: before it if it writes, else after it.
             if (before != (op != READ)) return;
-            int slot = (int) offset;
-            Class<?> c = o.getClass();
-            if (c.isArray()) slot = (int) ((offset - U.arrayBaseOffset(c)) / U.arrayIndexScale(c));
+            int slot = slot(t, o, offset, site);
             PhotofinishEvents.atomic(t, op, mode == OPAQUE ? 0 : mode == VOLATILE ? 2 : 1, site, id(t, o, site), slot);
             return;
         }
@@ -149,6 +147,16 @@ final class PhotofinishHandles {
             if (c != null) PhotofinishClocks.acquire(t, c);
             if (op == READ) against(t, o, offset, op, site);
         }
+    }
+
+    /** Slot of a location in events: element index, number of the field, or what else tells it apart. */
+    private static int slot(PhotofinishThread t, Object o, long offset, int site) {
+        Class<?> c = o.getClass();
+        if (c.isArray()) return (int) ((offset - U.arrayBaseOffset(c)) / U.arrayIndexScale(c));
+        PhotofinishLayout l =
+                o instanceof Class ? PhotofinishLayout.ofStatics(t, (Class<?>) o) : PhotofinishLayout.of(t, c, site);
+        int row = l.row(offset);
+        return row >= 0 ? (int) l.write(row) : 1 << 31 | (int) offset;
     }
 
     /** Number of an object: in the object if there is room, else in its shadow. */

@@ -6,7 +6,7 @@ import java.lang.ref.WeakReference;
 final class PhotofinishLayout extends WeakReference<Class<?>> {
     static final PhotofinishLayout NONE = new PhotofinishLayout(null, new long[0]);
 
-    /** A row a field: offset, write shadow, read shadow, clock; 0 where there is none. */
+    /** A row a field: offset, write shadow, read shadow, clock; 0 where there is none. For events: offset, number, 0, is it volatile. */
     private static final int ROW = 4;
 
     private final long[] rows;
@@ -16,7 +16,7 @@ final class PhotofinishLayout extends WeakReference<Class<?>> {
         this.rows = rows;
     }
 
-    /** The first row is not a field: offset of the object's number, of its allocation site, two unused. */
+    /** The first row is not a field: offset of the object's number, of its allocation site, of its freeze. */
     long idOffset() {
         return rows.length == 0 ? 0 : rows[0];
     }
@@ -49,6 +49,8 @@ final class PhotofinishLayout extends WeakReference<Class<?>> {
         if (rows.length == 0) return;
         if (rows[0] > 0) PhotofinishNative.U.putLong(o, rows[0], 0);
         if (rows[1] > 0) PhotofinishNative.U.putInt(o, rows[1], 0);
+        if (rows[2] > 0) PhotofinishNative.U.putLong(o, rows[2], 0);
+        if (PhotofinishNative.EVENTS) return;
         for (int i = ROW; i < rows.length; i += ROW) {
             if (rows[i + 1] > 0) PhotofinishNative.U.putLong(o, rows[i + 1], 0);
             if (rows[i + 2] > 0) PhotofinishNative.U.putLong(o, rows[i + 2], 0);

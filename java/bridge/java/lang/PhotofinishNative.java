@@ -214,5 +214,8 @@ final class PhotofinishNative {
     /** The same for statics, where write and read are addresses and clock is an offset in STATIC_CLOCKS. */
     static native long[] staticLayout(Class<?> c);
 
+    /** An array has got a number. */
+    static native void array(long id, int kind, Class<?> c, int site);
+
     static native void tooLarge(int length);
 }
