@@ -16,8 +16,9 @@
 //! # Speed
 //! A plain access is one table lookup and, in the epoch of the last write or
 //! read, one comparison. What it costs is the cache miss of the lookup, so
-//! [`Detector::events`] asks for the variables of several events at once. Nothing is allocated but for new variables. Read sets
-//! that no variable holds any more are freed when there are many.
+//! [`Detector::events`] asks for the variables of several events at once.
+//! Nothing is allocated but for new variables. Read sets that no variable
+//! holds any more are freed when there are many.
 
 use crate::clocks::{Clocks, Edges};
 use crate::finding::{Access, Finding, Findings, Kind};

@@ -187,6 +187,26 @@ fn interrupts_and_hand_over_order() {
 }
 
 #[test]
+fn a_volatile_remembers_all_its_writers() {
+    let (v, mode) = (FLAG.loc(), Mode::Volatile);
+    let (object, x) = (Handover(0).id(), X.loc());
+    let mut fast = FastTrack::default();
+    // Thread 2 knows the last writer already, but not the one before.
+    for (thread, op) in [
+        (0, Op::Write(x)),
+        (0, Op::AtomicWrite(v, mode)),
+        (1, Op::AtomicWrite(v, mode)),
+        (1, Op::SyncRelease(object)),
+        (2, Op::SyncAcquire(object)),
+        (2, Op::AtomicRead(v, mode)),
+        (2, Op::Read(x)),
+    ] {
+        fast.event(&event(thread, 1, op));
+    }
+    assert!(fast.findings().is_empty());
+}
+
+#[test]
 fn a_write_names_every_reader_it_races_with() {
     let mut fast = FastTrack::default();
     for thread in 0..5 {

@@ -187,6 +187,30 @@ proptest! {
         }
     }
 
+    /// With few statements, each under several locksets.
+    #[test]
+    fn hybrid_is_its_definition(
+        program in programs(MANY),
+        schedule in schedules(),
+        statements in 1u32..8,
+    ) {
+        let mut events = execute(&program, &schedule).events;
+        events.iter_mut().for_each(|e| e.site = SiteId(e.site.0 % statements));
+        let key = |i: usize, j: usize| {
+            let (a, b) = (events[i].site, events[j].site);
+            FindingKey {
+                sites: (a.min(b), a.max(b)),
+                slot: access(&events[j]).unwrap().0.slot,
+            }
+        };
+        let hybrid = fold(Hybrid::default(), &events);
+        let found: BTreeSet<FindingKey> = hybrid.findings().iter().map(|f| f.key()).collect();
+        let closure = Closure::without_locks(&events);
+        let pairs = closure.races().into_iter().filter(|(i, j)| !closure.excluded(*i, *j));
+        let want: BTreeSet<FindingKey> = pairs.map(|(i, j)| key(i, j)).collect();
+        prop_assert_eq!(found, want);
+    }
+
     /// Static initialisers: nothing that happens-before orders is reported,
     /// nothing inside an ended one either, and what no initialiser can excuse
     /// is.

@@ -1,7 +1,7 @@
 //! The dumbest oracle: happens-before as a graph over events, and its
 //! transitive closure. No clocks, no epochs, no thread indices.
 
-use trace::{Event, Loc, Mode, Op};
+use trace::{Event, Loc, LockId, Mode, Op};
 
 pub struct Closure {
     pub events: Vec<Event>,
@@ -16,6 +16,33 @@ impl Closure {
     /// that conflicts with one inside it and is not ordered after that
     /// otherwise.
     pub fn of(events: &[Event], init: bool) -> Closure {
+        Closure::by(events, init, |i, j| edge(&events[i], &events[j]))
+    }
+
+    /// Without the order of locks; with that of notifies.
+    pub fn without_locks(events: &[Event]) -> Closure {
+        let woken_by = |i: usize, j: usize| match (events[i].op, events[j].op) {
+            (
+                Op::Notify(l) | Op::NotifyAll(l),
+                Op::WaitEnd {
+                    lock,
+                    notified: true,
+                },
+            ) => {
+                // It waited already when the notify came.
+                let begins = |e: &&Event| e.thread == events[j].thread;
+                let last = events[..i].iter().rev().find(begins);
+                l == lock && last.is_some_and(|e| e.op == Op::WaitBegin(l))
+            }
+            _ => false,
+        };
+        Closure::by(events, false, |i, j| {
+            let lock = held(&events[i]).is_some() && events[i].thread != events[j].thread;
+            (!lock && edge(&events[i], &events[j])) || woken_by(i, j)
+        })
+    }
+
+    fn by(events: &[Event], init: bool, edge: impl Fn(usize, usize) -> bool) -> Closure {
         let mut closure = Closure {
             events: events.to_vec(),
             before: Vec::new(),
@@ -24,7 +51,7 @@ impl Closure {
         for j in 0..events.len() {
             closure.before.push(vec![false; events.len()]);
             for i in 0..j {
-                if edge(&events[i], &events[j]) {
+                if edge(i, j) {
                     closure.add(i, j);
                 }
             }
@@ -64,6 +91,31 @@ impl Closure {
         self.inits.iter().find(around).map(|(_, end)| *end)
     }
 
+    /// Whether the threads of two accesses held a lock that kept one of them
+    /// out.
+    pub fn excluded(&self, i: usize, j: usize) -> bool {
+        let locks = |at: usize| {
+            let mut locks = Vec::new();
+            for e in self.events[..at]
+                .iter()
+                .filter(|e| e.thread == self.events[at].thread)
+            {
+                if let Some((lock, shared, taken)) = held(e) {
+                    locks.retain(|l| *l != (lock, shared));
+                    if taken {
+                        locks.push((lock, shared));
+                    }
+                }
+            }
+            locks
+        };
+        let theirs = locks(j);
+        let mut pairs = locks(i)
+            .into_iter()
+            .flat_map(|a| theirs.iter().map(move |b| (a, *b)));
+        pairs.any(|((a, shared), (b, too))| a == b && !(shared && too))
+    }
+
     pub fn races(&self) -> Vec<(usize, usize)> {
         (0..self.events.len())
             .flat_map(|j| self.conflicts(j).map(move |i| (i, j)))
@@ -98,6 +150,17 @@ pub fn access(e: &Event) -> Option<(Loc, bool, bool)> {
         Op::Write(loc) => Some((loc, true, false)),
         Op::AtomicRead(loc, _) => Some((loc, false, true)),
         Op::AtomicWrite(loc, _) | Op::AtomicUpdate(loc, _) => Some((loc, true, true)),
+        _ => None,
+    }
+}
+
+/// Lock, whether shared, whether taken or given up.
+fn held(e: &Event) -> Option<(LockId, bool, bool)> {
+    match e.op {
+        Op::Acquire(lock) | Op::WaitEnd { lock, .. } => Some((lock, false, true)),
+        Op::Release(lock) | Op::WaitBegin(lock) => Some((lock, false, false)),
+        Op::AcquireShared(lock) => Some((lock, true, true)),
+        Op::ReleaseShared(lock) => Some((lock, true, false)),
         _ => None,
     }
 }
