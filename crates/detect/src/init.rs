@@ -21,7 +21,7 @@
 //! accessing thread's clock, which then covers `e`; the access is then judged
 //! again.
 
-use order::{Epoch, Tid, VectorClock};
+use order::{ClockView, Epoch, Tid, VectorClock};
 use rustc_hash::FxHashMap;
 
 /// Which epochs lay inside a static initialiser that has ended.
@@ -56,7 +56,7 @@ impl InitIntervals {
     /// The initialiser of `class` ends; `at` is the last epoch inside (advance
     /// the clock afterwards) and `snapshot` the thread's clock then. An end
     /// without its begin changes nothing.
-    pub fn end(&mut self, class: u64, at: Epoch, snapshot: VectorClock) {
+    pub fn end(&mut self, class: u64, at: Epoch, mut snapshot: VectorClock) {
         let Some(thread) = self.threads.get_mut(&at.tid()) else {
             return;
         };
@@ -66,6 +66,8 @@ impl InitIntervals {
         // Initialisers inside it whose end was never seen are over as well.
         let (_, from) = thread.open[open];
         thread.open.truncate(open);
+        // Whoever joins it covers the interval, so judging again comes to an end.
+        snapshot.set(at.tid(), snapshot.get(at.tid()).max(at.clock()));
         thread.closed.push(Interval {
             from,
             to: at.clock(),
@@ -92,7 +94,6 @@ impl InitIntervals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use order::ClockView;
 
     fn snapshot(tid: Tid, clock: u64) -> VectorClock {
         let mut c = VectorClock::new();

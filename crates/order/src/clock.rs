@@ -84,14 +84,6 @@ impl VectorClock {
             .all(|(at, theirs)| self.clocks.get(at).copied().unwrap_or(0) >= *theirs)
     }
 
-    /// The least of `self` and `other` in every place.
-    pub fn meet(&mut self, other: &VectorClock) {
-        self.clocks.truncate(other.clocks.len());
-        for (mine, theirs) in self.clocks.iter_mut().zip(&other.clocks) {
-            *mine = (*mine).min(*theirs);
-        }
-    }
-
     pub fn iter(&self) -> impl Iterator<Item = (Tid, u64)> + '_ {
         (0..=Tid::MAX).zip(self.clocks.iter().copied())
     }
@@ -139,16 +131,6 @@ mod tests {
             prop_assert!(j.includes(&a) && j.includes(&b));
             if c.includes(&a) && c.includes(&b) {
                 prop_assert!(c.includes(&j));
-            }
-        }
-
-        #[test]
-        fn meet_is_the_greatest_lower_bound(a in clock(), b in clock(), c in clock()) {
-            let mut m = a.clone();
-            m.meet(&b);
-            prop_assert!(a.includes(&m) && b.includes(&m));
-            if a.includes(&c) && b.includes(&c) {
-                prop_assert!(m.includes(&c));
             }
         }
 

@@ -187,20 +187,9 @@ impl ReadSets {
         }
     }
 
-    /// The only stamp of a set of one.
-    pub fn single(&self, set: SetId) -> Option<Stamp> {
-        match self.node(self.node_of(set))? {
-            Node::Leaf { site, epoch } => Some(Stamp { epoch, site }),
-            _ => None,
-        }
-    }
-
+    /// How many threads have a stamp in the set.
     pub fn len(&self, set: SetId) -> usize {
         usize::from(self.leaves(self.node_of(set)))
-    }
-
-    pub fn is_empty(&self, set: SetId) -> bool {
-        self.node_of(set) == 0
     }
 
     /// Frees every set that is not in `live`, which must name every set still
