@@ -47,6 +47,7 @@ final class PhotofinishClocks {
         if (c == Integer.MAX_VALUE) return; // two thousand million releases: later accesses merge into one epoch
         U.putInt(at, c + 1);
         t.epoch = (long) (c + 1) << 12 | t.slot;
+        t.shared = -1;
     }
 
     /** Release of a lock that `t` has acquired before, so that its clock covers the old one. */

@@ -67,12 +67,12 @@ final class PhotofinishEvents {
 
     private static long id(PhotofinishThread t, Object o, long where, int site) {
         if (o == null) return where;
-        return where > 0 ? fieldId(t, o, where) : shadowId(PhotofinishTable.near(t, o, site));
+        return where > 0 ? fieldId(t, o, where) : shadowId(PhotofinishTable.any(t, o, site));
     }
 
     static void elem(PhotofinishThread t, Object array, int i, int site, boolean write) {
         if (array == null || i < 0 || i >= PhotofinishTable.length(array)) return; // the access throws
-        access(t, write, site, shadowId(PhotofinishTable.near(t, array, site)), i);
+        access(t, write, site, shadowId(PhotofinishTable.any(t, array, site)), i);
     }
 
     static void access(PhotofinishThread t, boolean write, int site, long id, int slot) {
@@ -155,7 +155,7 @@ final class PhotofinishEvents {
         return t.nextId++;
     }
 
-    static long shadowId(PhotofinishShadow s) {
+    static long shadowId(PhotofinishArray s) {
         long id = s.id;
         if (id != 0) return id;
         synchronized (s) {

@@ -32,6 +32,10 @@ final class PhotofinishFastTrack {
 
     static final int SITE_BITS = 20;
     static final int SHARED = 0xfff;
+
+    /** Executions of a statement that are counted for sampling. */
+    private static final int SAMPLED = 1 << 14;
+
     private static final long CELLS = PhotofinishNative.LONG_BASE;
 
     private PhotofinishFastTrack() {}
@@ -42,7 +46,8 @@ final class PhotofinishFastTrack {
     static void read(PhotofinishThread t, Object o, int site) {
         long off = U.getLong(PhotofinishNative.SITES + ((long) site << 5));
         if (off > 0) {
-            if (U.getLong(o, off) >>> SITE_BITS != t.epoch) {
+            long r = U.getLong(o, off);
+            if (r >>> SITE_BITS != t.epoch && r != t.shared) {
                 readMiss(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 8), off, site, o, -1);
             }
         } else if (off != IGNORE) {
@@ -84,18 +89,21 @@ final class PhotofinishFastTrack {
     // Elements.
 
     static void readElem(PhotofinishThread t, Object array, int i, int site) {
-        PhotofinishShadow s = t.near[site & PhotofinishThread.NEAR - 1];
+        if (array == null) return; // the program's own access throws
+        PhotofinishArray s = t.arrays[site & PhotofinishThread.NEAR - 1];
         if (!s.refersTo(array)) s = PhotofinishTable.far(t, array, site);
         long[] cells = s.cells;
         int k = 2 * i + 1;
-        if (k <= 0 || k >= cells.length) return; // the program's own access throws
-        if (cells[k] >>> SITE_BITS != t.epoch) {
+        if (k <= 0 || k >= cells.length) return; // here too
+        long r = cells[k];
+        if (r >>> SITE_BITS != t.epoch && r != t.shared) {
             readMiss(t, cells, CELLS + 16L * i, CELLS + 16L * i + 8, site, array, i);
         }
     }
 
     static void writeElem(PhotofinishThread t, Object array, int i, int site) {
-        PhotofinishShadow s = t.near[site & PhotofinishThread.NEAR - 1];
+        if (array == null) return;
+        PhotofinishArray s = t.arrays[site & PhotofinishThread.NEAR - 1];
         if (!s.refersTo(array)) s = PhotofinishTable.far(t, array, site);
         long[] cells = s.cells;
         int k = 2 * i;
@@ -116,7 +124,10 @@ final class PhotofinishFastTrack {
             int slot = (int) (r >>> SITE_BITS) & 0xfff;
             if (slot == SHARED) {
                 int k = (int) (r >>> 32) & PhotofinishThread.SETS - 1;
-                if (t.sets[k] == r && t.setEpochs[k] == epoch) return;
+                if (t.sets[k] == r && t.setEpochs[k] == epoch) {
+                    t.shared = r;
+                    return;
+                }
             } else if (after(t, r)) {
                 U.putLong(base, roff, epoch << SITE_BITS | site);
                 sample(t, site);
@@ -129,6 +140,11 @@ final class PhotofinishFastTrack {
     static void writeMiss(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
         long w = U.getLong(base, woff);
         long r = U.getLong(base, roff);
+        if ((w | r) == 0) { // nobody was here before
+            U.putLong(base, woff, t.epoch << SITE_BITS | site);
+            sample(t, site);
+            return;
+        }
         if (after(t, w) && ((r >>> SITE_BITS) & 0xfff) != SHARED && after(t, r)) {
             U.putLong(base, woff, t.epoch << SITE_BITS | site);
             sample(t, site);
@@ -143,11 +159,12 @@ final class PhotofinishFastTrack {
         return U.getInt(t.clock + 4L * slot) >= (int) (stamp >>> 32);
     }
 
-    /** Keeps stacks of the first executions of a statement, then ever fewer: a report needs both sides. */
+    /** Keeps stacks of the first executions of a statement, then a few more: a report needs both sides. */
     static void sample(PhotofinishThread t, int site) {
         long at = PhotofinishNative.SITES + ((long) site << 5) + 24;
-        int n = U.getInt(at) + 1;
-        U.putInt(at, n);
-        if (n <= 32 || (n & n - 1) == 0) PhotofinishNative.sampled(t, site);
+        int n = U.getInt(at);
+        if (n >= SAMPLED) return;
+        U.putInt(at, n + 1);
+        if (n < 32 || (n & n - 1) == 0) PhotofinishNative.sampled(t, site);
     }
 }

@@ -127,7 +127,7 @@ final class PhotofinishHandles {
                 return;
             }
         }
-        PhotofinishShadow s = PhotofinishTable.near(t, o, site);
+        PhotofinishArray s = PhotofinishTable.any(t, o, site);
         if (before && op != READ) against(t, o, offset, op, site);
         PhotofinishOffsetClocks clocks = s.atomics;
         if (clocks == null) {
@@ -165,6 +165,6 @@ final class PhotofinishHandles {
             long off = PhotofinishLayout.of(t, o.getClass(), site).idOffset();
             if (off > 0) return PhotofinishEvents.fieldId(t, o, off);
         }
-        return PhotofinishEvents.shadowId(PhotofinishTable.near(t, o, site));
+        return PhotofinishEvents.shadowId(PhotofinishTable.any(t, o, site));
     }
 }

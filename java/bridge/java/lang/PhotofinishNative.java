@@ -75,6 +75,7 @@ final class PhotofinishNative {
                     int k = (int) (now >>> 32) & PhotofinishThread.SETS - 1;
                     t.sets[k] = now;
                     t.setEpochs[k] = t.epoch;
+                    t.shared = now;
                 }
                 return;
             }
@@ -145,7 +146,7 @@ final class PhotofinishNative {
         Thread self = Thread.currentThread();
         PhotofinishThread t = self.$pf;
         if (t == null) return 0;
-        if (o.getClass().isArray()) return PhotofinishTable.find(o).allocationSite;
+        if (o.getClass().isArray()) return PhotofinishTable.any(t, o, 0).allocationSite;
         long off = PhotofinishLayout.of(t, o.getClass(), 0).allocationOffset();
         return off > 0 ? U.getInt(o, off) : 0;
     }

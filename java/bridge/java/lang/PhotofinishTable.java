@@ -1,14 +1,23 @@
 package java.lang;
 
+import java.lang.ref.WeakReference;
+
 /**
- * From an object to its shadow, by identity, weakly.
+ * From an object to what we know of it, by identity, weakly.
  *
  * <p>Look-ups take no lock; a chain is only changed under its stripe's monitor, and a reader that
- * misses because of a concurrent change looks again under the monitor. Shadows of dead objects are
- * dropped when their stripe is full, so a program that makes millions of short-lived arrays keeps a
- * bounded number of them.
+ * misses because of a concurrent change looks again under the monitor. Entries of dead objects are
+ * dropped the next time that their stripe grows after a garbage collection.
+ *
+ * <p>Most arrays are small and die young, used by the thread that made them and by nobody else. If
+ * the table kept their entries alive, every collection would copy them, at many times the cost of
+ * the arrays. So entries of small arrays start in a part of the table that is itself held weakly, and
+ * bounded: a collection drops it as a whole, except for what another thread has used by then or the thread has
+ * at hand in its caches. What is lost is the memory of accesses before the collection to arrays
+ * that one thread only had used: a race with one of them may be missed, none can be invented.
  */
 final class PhotofinishTable {
+    /** Stands for no object. */
     static final PhotofinishShadow NONE = new PhotofinishShadow(null, 0);
 
     /** Stands for all explicit fences. */
@@ -23,98 +32,228 @@ final class PhotofinishTable {
     private static final int STRIPES = 64;
     private static final Stripe[] TABLE = new Stripe[STRIPES];
 
+    /** Cleared by the next collection, which is how we learn of it. */
+    private static volatile WeakReference<Object> canary = new WeakReference<>(new Object());
+
+    private static volatile int collections;
+    private static boolean saidFull;
+
     static {
         NONE.cells = new long[0];
         for (int i = 0; i < STRIPES; i++) TABLE[i] = new Stripe();
     }
 
+    /** Longer arrays are worth an entry of their own from the start. */
+    private static final int SMALL = 32;
+
+    /** Entries of a stripe's young part: more would not stay in the processor's cache. */
+    private static final int YOUNG = 512;
+
     private static final class Stripe {
-        volatile PhotofinishShadow[] buckets = new PhotofinishShadow[64];
+        volatile PhotofinishArray[] buckets = new PhotofinishArray[64];
+        int size;
+        int sweptAt;
+        volatile WeakReference<Young> young = new WeakReference<>(null);
+    }
+
+    private static final class Young {
+        final PhotofinishArray[] buckets = new PhotofinishArray[YOUNG];
         int size;
     }
 
     private PhotofinishTable() {}
 
-    /** The shadow of `o`, remembered under `site` for the next time. */
+    /** The shadow of an object used as a lock, remembered under `site` for the next time. */
     static PhotofinishShadow near(PhotofinishThread t, Object o, int site) {
-        PhotofinishShadow s = t.near[site & PhotofinishThread.NEAR - 1];
-        return s.refersTo(o) ? s : far(t, o, site);
-    }
-
-    static PhotofinishShadow far(PhotofinishThread t, Object o, int site) {
         if (o == null) return NONE;
-        PhotofinishShadow s = find(t, o);
+        PhotofinishShadow s = t.near[site & PhotofinishThread.NEAR - 1];
+        if (s.refersTo(o)) return s;
+        s = find(o);
         t.near[site & PhotofinishThread.NEAR - 1] = s;
         return s;
     }
 
-    /** For an object that is no array, without a thread to remember it for. */
-    static PhotofinishShadow find(Object o) {
-        return find(null, o);
+    /** What we know of any object but null. */
+    static PhotofinishArray any(PhotofinishThread t, Object o, int site) {
+        PhotofinishArray s = t.arrays[site & PhotofinishThread.NEAR - 1];
+        return s.refersTo(o) ? s : far(t, o, site);
     }
 
-    private static PhotofinishShadow find(PhotofinishThread t, Object o) {
+    /** The same, not remembered under `site` yet. */
+    static PhotofinishArray far(PhotofinishThread t, Object o, int site) {
+        if (t.collections != collections) t.forgetDead(collections);
         int h = System.identityHashCode(o);
+        PhotofinishArray s = t.byHash[h & PhotofinishThread.BY_HASH - 1];
+        if (!s.refersTo(o)) {
+            s = find(t, o, h);
+            t.byHash[h & PhotofinishThread.BY_HASH - 1] = s;
+        }
+        t.arrays[site & PhotofinishThread.NEAR - 1] = s;
+        return s;
+    }
+
+    /** The shadow of an object, without a thread to remember it for. */
+    static PhotofinishShadow find(Object o) {
+        int h = System.identityHashCode(o);
+        PhotofinishArray s = find(null, o, h);
+        return s instanceof PhotofinishShadow ? (PhotofinishShadow) s : upgrade(o, s);
+    }
+
+    private static PhotofinishArray find(PhotofinishThread t, Object o, int h) {
         Stripe stripe = TABLE[h & STRIPES - 1];
-        PhotofinishShadow[] b = stripe.buckets;
-        for (PhotofinishShadow s = b[h >>> 6 & b.length - 1]; s != null; s = s.next) {
-            if (s.refersTo(o)) return s;
+        PhotofinishArray s = lookUp(stripe, t, o, h);
+        if (s != null) return s;
+        if (canary.refersTo(null)) collected();
+        if (o.getClass().isArray()) {
+            s = new PhotofinishArray(o, h);
+            if (t != null) {
+                s.allocationSite = t.allocationSite(o);
+                if (length(o) < SMALL) s.owner = t.id + 1;
+            }
+            if (!PhotofinishNative.EVENTS) s.cells = cells(o);
+        } else {
+            s = new PhotofinishShadow(o, h);
         }
         synchronized (stripe) {
-            b = stripe.buckets;
-            for (PhotofinishShadow s = b[h >>> 6 & b.length - 1]; s != null; s = s.next) {
-                if (s.refersTo(o)) return s;
+            PhotofinishArray other = lookUp(stripe, t, o, h);
+            if (other != null) return other;
+            if (s.owner != 0) linkYoung(stripe, s);
+            else link(stripe, s);
+        }
+        return s;
+    }
+
+    private static PhotofinishArray lookUp(Stripe stripe, PhotofinishThread t, Object o, int h) {
+        PhotofinishArray s = walk(stripe.buckets, o, h);
+        if (s != null) return s;
+        Young young = stripe.young.get();
+        if (young == null) return null;
+        s = walk(young.buckets, o, h);
+        if (s != null && (t == null || s.owner != t.id + 1)) keep(s);
+        return s;
+    }
+
+    /** Moves a young entry to where it stays as long as its array does. */
+    static void keep(PhotofinishArray s) {
+        Stripe stripe = TABLE[s.hash & STRIPES - 1];
+        synchronized (stripe) {
+            if (s.owner == 0) return;
+            s.owner = 0;
+            Young young = stripe.young.get();
+            if (young != null) {
+                int i = s.hash >>> 6 & young.buckets.length - 1;
+                if (young.buckets[i] == s) {
+                    young.buckets[i] = s.next;
+                } else {
+                    PhotofinishArray before = young.buckets[i];
+                    while (before != null && before.next != s) before = before.next;
+                    if (before != null) before.next = s.next;
+                }
             }
-            if (stripe.size >= b.length) {
-                sweep(stripe);
-                b = stripe.buckets;
-            }
-            PhotofinishShadow s = new PhotofinishShadow(o, h);
-            if (o.getClass().isArray()) {
-                if (t != null) s.allocationSite = t.allocationSite(o);
-                if (!PhotofinishNative.EVENTS) s.cells = cells(o);
-            }
-            int i = h >>> 6 & b.length - 1;
-            s.next = b[i];
-            PhotofinishNative.U.storeFence(); // readers must not see a half-made shadow
-            b[i] = s;
-            stripe.size++;
+            link(stripe, s);
+        }
+    }
+
+    private static PhotofinishArray walk(PhotofinishArray[] b, Object o, int h) {
+        for (PhotofinishArray s = b[h >>> 6 & b.length - 1]; s != null; s = s.next) {
+            if (s.refersTo(o)) return s;
+        }
+        return null;
+    }
+
+    private static void link(Stripe stripe, PhotofinishArray s) {
+        if (stripe.sweptAt != collections || stripe.size >= stripe.buckets.length) sweep(stripe);
+        push(stripe.buckets, s);
+        stripe.size++;
+    }
+
+    private static void linkYoung(Stripe stripe, PhotofinishArray s) {
+        Young young = stripe.young.get();
+        if (young == null || young.size == YOUNG) { // full: the oldest young ones go early
+            young = new Young();
+            stripe.young = new WeakReference<>(young);
+        }
+        push(young.buckets, s);
+        young.size++;
+    }
+
+    private static void push(PhotofinishArray[] buckets, PhotofinishArray s) {
+        int i = s.hash >>> 6 & buckets.length - 1;
+        s.next = buckets[i];
+        PhotofinishNative.U.storeFence(); // readers must not see a half-made entry
+        buckets[i] = s;
+    }
+
+    /** An array turns out to be a lock as well: both entries share what is known of the elements. */
+    private static PhotofinishShadow upgrade(Object o, PhotofinishArray old) {
+        Stripe stripe = TABLE[old.hash & STRIPES - 1];
+        keep(old);
+        if (PhotofinishNative.EVENTS) PhotofinishEvents.shadowId(old);
+        synchronized (stripe) {
+            PhotofinishArray now = walk(stripe.buckets, o, old.hash);
+            if (now instanceof PhotofinishShadow) return (PhotofinishShadow) now;
+            PhotofinishShadow s = new PhotofinishShadow(o, old.hash);
+            s.cells = old.cells;
+            s.id = old.id;
+            if (old.atomics == null) old.atomics = new PhotofinishOffsetClocks();
+            s.atomics = old.atomics;
+            s.allocationSite = old.allocationSite;
+            link(stripe, s); // in front of the old one, which goes when the array does
             return s;
         }
     }
 
-    /** Drops dead shadows; doubles the stripe if most are alive. */
+    private static synchronized void collected() {
+        if (!canary.refersTo(null)) return;
+        canary = new WeakReference<>(new Object());
+        collections++;
+    }
+
+    /** Drops dead entries; doubles the stripe if most are alive. */
     private static void sweep(Stripe stripe) {
-        PhotofinishShadow[] old = stripe.buckets;
+        PhotofinishArray[] old = stripe.buckets;
         int live = 0;
-        for (PhotofinishShadow head : old) {
-            for (PhotofinishShadow s = head; s != null; s = s.next) {
+        for (PhotofinishArray head : old) {
+            for (PhotofinishArray s = head; s != null; s = s.next) {
                 if (!s.refersTo(null)) live++;
             }
         }
-        PhotofinishShadow[] b = new PhotofinishShadow[live > old.length / 2 ? old.length * 2 : old.length];
-        for (PhotofinishShadow head : old) {
-            for (PhotofinishShadow s = head; s != null; ) {
-                PhotofinishShadow next = s.next;
-                if (!s.refersTo(null)) {
-                    int i = s.hash >>> 6 & b.length - 1;
-                    s.next = b[i];
-                    b[i] = s;
-                }
+        PhotofinishArray[] b = new PhotofinishArray[live > old.length / 2 ? old.length * 2 : old.length];
+        for (PhotofinishArray head : old) {
+            for (PhotofinishArray s = head; s != null; ) {
+                PhotofinishArray next = s.next;
+                if (!s.refersTo(null)) push(b, s);
                 s = next;
             }
         }
         stripe.size = live;
+        stripe.sweptAt = collections;
         stripe.buckets = b;
     }
 
+    /** The elements' state, or none if there is no room: then the array is not checked. */
     private static long[] cells(Object array) {
         int n = length(array);
         if (n > Integer.MAX_VALUE / 2 - 8) {
             PhotofinishNative.tooLarge(n);
             return NONE.cells;
         }
-        return new long[2 * n];
+        try {
+            return new long[2 * n];
+        } catch (OutOfMemoryError full) {
+            for (Stripe stripe : TABLE) {
+                synchronized (stripe) {
+                    sweep(stripe);
+                }
+            }
+        }
+        try {
+            return new long[2 * n];
+        } catch (OutOfMemoryError full) {
+            if (!saidFull) PhotofinishNative.tooLarge(n);
+            saidFull = true;
+            return NONE.cells;
+        }
     }
 
     static int length(Object array) {

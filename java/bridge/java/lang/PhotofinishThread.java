@@ -9,6 +9,7 @@ package java.lang;
  */
 public final class PhotofinishThread {
     static final int NEAR = 128;
+    static final int BY_HASH = 512;
     static final int SETS = 64;
     private static final int RING = 16;
 
@@ -24,8 +25,19 @@ public final class PhotofinishThread {
     /** The current epoch: clock << 12 | slot. */
     long epoch;
 
-    /** Shadows found last, by site. */
+    /** A read set that contains the current epoch, as it stands in a read word; -1 if none is known. */
+    long shared = -1;
+
+    /** Locks found last, by site. */
     final PhotofinishShadow[] near = new PhotofinishShadow[NEAR];
+
+    /** Arrays found last, by site, and by identity hash. */
+    final PhotofinishArray[] arrays = new PhotofinishArray[NEAR];
+
+    final PhotofinishArray[] byHash = new PhotofinishArray[BY_HASH];
+
+    /** Garbage collections that the caches have been cleared of. */
+    int collections;
 
     /** Read sets known to contain this thread's current epoch (see PhotofinishFastTrack). */
     final long[] sets = new long[SETS];
@@ -66,9 +78,14 @@ public final class PhotofinishThread {
     /** VarHandles looked at last, by site. */
     final PhotofinishHandle[] handles = new PhotofinishHandle[64];
 
-    private final Object[] recent = new Object[RING];
-    private final int[] recentSites = new int[RING];
-    private int recentNext;
+    /** Arrays made last, until something is known of them; weak, so that they do not live for it. */
+    private java.lang.ref.WeakReference<Recent> recent = new java.lang.ref.WeakReference<>(null);
+
+    private static final class Recent {
+        final Object[] arrays = new Object[RING];
+        final int[] sites = new int[RING];
+        int next;
+    }
 
     PhotofinishThread(int id, int slot, long clock, int start) {
         this.id = id;
@@ -76,7 +93,11 @@ public final class PhotofinishThread {
         this.clock = clock;
         this.epoch = (long) start << 12 | slot;
         PhotofinishNative.U.putInt(clock + 4L * slot, start);
-        for (int i = 0; i < NEAR; i++) near[i] = PhotofinishTable.NONE;
+        for (int i = 0; i < NEAR; i++) {
+            near[i] = PhotofinishTable.NONE;
+            arrays[i] = PhotofinishTable.NONE;
+        }
+        for (int i = 0; i < BY_HASH; i++) byHash[i] = PhotofinishTable.NONE;
         if (PhotofinishNative.EVENTS) PhotofinishNative.openBuffer(this, clock);
     }
 
@@ -135,19 +156,39 @@ public final class PhotofinishThread {
         waitHolds = holds;
     }
 
-    /** Remembers where an array was made, until its shadow is. */
+    /** After a collection: what is dead must not hold on to its cells, what is in use is kept. */
+    void forgetDead(int now) {
+        collections = now;
+        for (int i = 0; i < NEAR; i++) {
+            if (near[i].refersTo(null)) near[i] = PhotofinishTable.NONE;
+        }
+        sort(arrays);
+        sort(byHash);
+    }
+
+    private static void sort(PhotofinishArray[] cache) {
+        for (int i = 0; i < cache.length; i++) {
+            if (cache[i].refersTo(null)) cache[i] = PhotofinishTable.NONE;
+            else if (cache[i].owner != 0) PhotofinishTable.keep(cache[i]);
+        }
+    }
+
     void allocated(Object array, int site) {
-        int i = recentNext++ & RING - 1;
-        recent[i] = array;
-        recentSites[i] = site;
+        Recent r = recent.get();
+        if (r == null) {
+            r = new Recent();
+            recent = new java.lang.ref.WeakReference<>(r);
+        }
+        int i = r.next++ & RING - 1;
+        r.arrays[i] = array;
+        r.sites[i] = site;
     }
 
     int allocationSite(Object array) {
+        Recent r = recent.get();
+        if (r == null) return 0;
         for (int i = 0; i < RING; i++) {
-            if (recent[i] == array) {
-                recent[i] = null;
-                return recentSites[i];
-            }
+            if (r.arrays[i] == array) return r.sites[i];
         }
         return 0;
     }

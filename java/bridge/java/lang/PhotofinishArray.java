@@ -1,0 +1,33 @@
+package java.lang;
+
+import java.lang.ref.WeakReference;
+
+/**
+ * What we know of an array, which has no room for it itself. Found through {@link
+ * PhotofinishTable}; does not keep the array alive. Programs make arrays by the million, so this is
+ * small; what only locks need is in {@link PhotofinishShadow}.
+ */
+class PhotofinishArray extends WeakReference<Object> {
+    final int hash;
+    PhotofinishArray next;
+
+    /** The only thread that has used it so far (number + 1), while it is young; then 0. */
+    int owner;
+
+    /** Site that made it; 0 if that was not noticed. */
+    int allocationSite;
+
+    /** FastTrack state of the elements: write and read stamp alternating. */
+    long[] cells;
+
+    /** Clocks of elements (or plain fields) that are accessed atomically, by offset. */
+    PhotofinishOffsetClocks atomics;
+
+    /** Number of the object in the run; given when first asked for. */
+    long id;
+
+    PhotofinishArray(Object o, int hash) {
+        super(o);
+        this.hash = hash;
+    }
+}
