@@ -66,10 +66,16 @@ impl Agent {
             let Some(prior) = step.race else { break step };
             // Ordered after all, by the initialisation of a class?
             let Some(known) = check.inits.excuse(prior.stamp.epoch) else { break step };
+            let mut learnt = false;
             for (slot, clock) in known.iter() {
                 if clock > q.clock.get(slot) {
                     q.clock.set(slot, clock as u32);
+                    learnt = true;
                 }
+            }
+            if !learnt {
+                // Threads that share a slot: nobody can tell any more.
+                break variable::Step { race: None, ..step };
             }
         };
         let reads = match step.r {

@@ -154,19 +154,25 @@ impl Agent {
         if let Some(recorder) = &self.recorder {
             recorder.finish(self);
         }
-        let coverage = self.coverage.lock().unwrap_or_else(|e| e.into_inner());
-        let threads = self.threads.lock().unwrap_or_else(|e| e.into_inner());
-        if threads.forced_reuse > 0 {
-            self.findings.warn(&format!(
-                "more than {} threads: {} of them shared places in vector clocks, so races with them may be missed",
-                memory::MAX_SLOTS,
-                threads.forced_reuse
-            ));
-        }
+        // Daemon threads still run and report: one lock at a time, in no order
+        // that could cross theirs.
         let races = match &self.direct {
             Some(direct) => direct.lock().unwrap_or_else(|e| e.into_inner()).races,
             None => self.check.lock().unwrap_or_else(|e| e.into_inner()).races,
         };
+        let (started, forced_reuse) = {
+            let threads = self.threads.lock().unwrap_or_else(|e| e.into_inner());
+            let of_program = threads.all().iter().filter(|t| !t.system && (t.id == 0 || t.creator.is_some()));
+            (of_program.count(), threads.forced_reuse)
+        };
+        if forced_reuse > 0 {
+            self.findings.warn(&format!(
+                "more than {} threads: {forced_reuse} of them shared places in vector clocks, so races with them may be missed",
+                memory::MAX_SLOTS,
+            ));
+        }
+        let sites = self.sites.count();
+        let coverage = self.coverage.lock().unwrap_or_else(|e| e.into_inner());
         self.findings.summary(&json!({
             "ended": if self.halted.load(Ordering::Acquire) { "halt" } else { "exit" },
             "mode": self.options.mode.name(),
@@ -176,8 +182,8 @@ impl Agent {
             "methods_skipped": coverage.skipped,
             "missing_models": coverage.missing_models,
             "events": self.recorder.as_ref().map(Recorder::events),
-            "threads": threads.all().iter().filter(|t| !t.system && (t.id == 0 || t.creator.is_some())).count(),
-            "sites": self.sites.count(),
+            "threads": started,
+            "sites": sites,
             "races": races,
         }));
     }
