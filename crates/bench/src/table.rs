@@ -1,0 +1,335 @@
+//! Everything as text. Ratios are of medians; a ratio with `>` is a lower
+//! bound, because the run was stopped.
+
+use crate::compare::{Cost, Row, Tool};
+use crate::figures::{Ratio, geometric_mean};
+use crate::offline::{self, Offline};
+use driver::java::Java;
+use std::fmt::Write as _;
+
+/// A load average from here on makes the figures doubtful.
+const BUSY: f64 = 0.5;
+
+pub fn heading(java: &Java, tool: &Tool, runs: u32, quick: bool) -> String {
+    let cores = std::thread::available_parallelism().map_or(0, |n| n.get());
+    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpu
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
+        .map_or("unknown processor", |(_, model)| model);
+    let mut text = format!(
+        "Java {}, {} for every JVM; {cores} cores, {model}; medians of {runs} {}\n",
+        java.version,
+        tool.heap,
+        if runs == 1 { "run" } else { "runs" },
+    );
+    if quick {
+        text += "--quick: inputs so small that start-up is most of it; ratios mean little\n";
+    }
+    if let Some(load) = load().filter(|&load| load >= BUSY) {
+        let _ = writeln!(
+            text,
+            "the machine is busy (load {load:.1}): figures are not to be relied on"
+        );
+    }
+    text
+}
+
+/// Runnable processes over the last minute.
+fn load() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
+    text.split(' ').next()?.parse().ok()
+}
+
+/// The six ratios of a row: of `detect`, then of `record`.
+const COLUMNS: [(Choose, Figure); 6] = [
+    (|row| row.detect, |c| c.wall),
+    (|row| row.detect, |c| c.cpu),
+    (|row| row.detect, |c| c.peak),
+    (|row| row.record, |c| c.wall),
+    (|row| row.record, |c| c.cpu),
+    (|row| row.record, |c| c.peak),
+];
+
+type Choose = fn(&Row) -> Option<Cost>;
+type Figure = fn(&Cost) -> f64;
+
+fn ratios(rows: &[Row], (choose, figure): (Choose, Figure)) -> Vec<(Ratio, &Row)> {
+    let ratio = |row| Some((Row::ratio(row, choose(row), figure)?, row));
+    rows.iter().filter_map(ratio).collect()
+}
+
+pub fn kernels(rows: &[Row]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "\n{:<27}{:>23}  {:>26}  {:>26}  {:>28}\n",
+        "", "native", "detect / native", "record / native", "trace"
+    );
+    let _ = writeln!(
+        text,
+        "{:<14} {:<12}{:>7}{:>7}{:>9}  {:>9}{:>9}{:>8}  {:>9}{:>9}{:>8}  {:>9}{:>10}{:>9}",
+        "kernel",
+        "kind",
+        "wall s",
+        "+-",
+        "peak MB",
+        "wall",
+        "cpu",
+        "memory",
+        "wall",
+        "cpu",
+        "memory",
+        "accesses",
+        "B/access",
+        "file MB"
+    );
+    for row in rows {
+        text += &line(row);
+    }
+    text += &summary(
+        "geometric mean",
+        |column| {
+            let all: Vec<Ratio> = column.iter().map(|(ratio, _)| *ratio).collect();
+            geometric_mean(&all)
+        },
+        rows,
+    );
+    text += &summary(
+        "worst",
+        |column| worst(column).map(|(ratio, _)| ratio),
+        rows,
+    );
+    text
+}
+
+fn line(row: &Row) -> String {
+    let mut text = format!("{:<14} {:<12}", row.name, row.kind);
+    match row.native {
+        Some(native) => {
+            let spread = native
+                .spread
+                .map_or("-".to_owned(), |spread| format!("{:.0}%", spread * 100.0));
+            let _ = write!(
+                text,
+                "{:>7.2}{spread:>7}{:>9.0}",
+                native.wall,
+                native.peak / 1e6
+            );
+        }
+        None => text += &format!("{:>23}", "failed"),
+    }
+    text += &cells(|i| {
+        let (choose, figure) = COLUMNS[i];
+        row.ratio(choose(row), figure)
+    });
+    if let Some(size) = row.trace {
+        let _ = write!(
+            text,
+            "  {:>9}{:>10}{:>9.1}",
+            short(size.accesses as f64),
+            match size.accesses {
+                0 => "-".to_owned(),
+                n => format!("{:.2}", size.event_bytes as f64 / n as f64),
+            },
+            size.bytes as f64 / 1e6
+        );
+    }
+    text + "\n"
+}
+
+/// A line of one figure for each column.
+fn summary(title: &str, of: impl Fn(&[(Ratio, &Row)]) -> Option<Ratio>, rows: &[Row]) -> String {
+    format!("{title:<50}{}\n", cells(|i| of(&ratios(rows, COLUMNS[i]))))
+}
+
+fn cells(of: impl Fn(usize) -> Option<Ratio>) -> String {
+    let mut text = String::new();
+    for i in 0..COLUMNS.len() {
+        if i % 3 == 0 {
+            text += "  ";
+        }
+        let width = if i % 3 == 2 { 8 } else { 9 };
+        match of(i) {
+            Some(ratio) => text += &format!("{ratio:>width$}"),
+            None => text += &format!("{:>width$}", "-"),
+        }
+    }
+    text
+}
+
+fn worst<'a>(column: &[(Ratio, &'a Row)]) -> Option<(Ratio, &'a Row)> {
+    let by_value = |a: &&(Ratio, &Row), b: &&(Ratio, &Row)| a.0.value.total_cmp(&b.0.value);
+    column.iter().max_by(by_value).copied()
+}
+
+pub fn startup(row: &Row) -> String {
+    let milliseconds = |cost: Option<Cost>| match cost {
+        Some(cost) => format!("{:.0} ms, {:.0} MB", cost.wall * 1e3, cost.peak / 1e6),
+        None => "failed".into(),
+    };
+    format!(
+        "\nan empty program: {} native; {} under detect; {} under record\n",
+        milliseconds(row.native),
+        milliseconds(row.detect),
+        milliseconds(row.record)
+    )
+}
+
+pub fn offline(result: &Offline) -> String {
+    let mut text = format!(
+        "\noffline, over a trace of {} events in {} bytes, in million events a second of \
+         processor time:\n",
+        short(result.events as f64),
+        short(result.bytes as f64)
+    );
+    for (name, speed) in &result.speeds {
+        let _ = writeln!(text, "  {name:<20}{:>7.1}", speed / 1e6);
+    }
+    if let Some(ratio) = faster(result) {
+        let _ = writeln!(text, "  FastTrack is {ratio:.1} times as fast as its twin");
+    }
+    text
+}
+
+fn faster(result: &Offline) -> Option<f64> {
+    Some(result.speed(offline::FASTTRACK)? / result.speed(offline::VECTORS)?)
+}
+
+/// The figures that were set as goals, beside the goals. Whatever was not
+/// measured is left out.
+pub fn targets(rows: &[Row], offline: Option<&Offline>) -> String {
+    let mut text = String::new();
+    let mut goal = |what: &str, value: Option<String>, met: bool, target: &str| {
+        if let Some(value) = value {
+            let verdict = if met { "met" } else { "missed" };
+            let _ = writeln!(text, "  {what:<34}{value:<28}{target:<18}{verdict}");
+        }
+    };
+    let limits = [
+        ("detect, time", 0, 4.0, 10.0),
+        ("record, time", 3, 3.0, 10.0),
+        ("detect, memory", 2, 4.0, 4.0),
+        ("record, memory", 5, 4.0, 4.0),
+    ];
+    for (what, column, mean_limit, worst_limit) in limits {
+        let column = ratios(rows, COLUMNS[column]);
+        let all: Vec<Ratio> = column.iter().map(|(ratio, _)| *ratio).collect();
+        let mean = geometric_mean(&all);
+        goal(
+            &format!("{what}, geometric mean"),
+            mean.map(|mean| mean.to_string()),
+            mean.is_some_and(|mean| mean.value < mean_limit && !mean.at_least),
+            &format!("under {mean_limit}x"),
+        );
+        let worst = worst(&column);
+        goal(
+            &format!("{what}, worst"),
+            worst.map(|(ratio, row)| format!("{ratio} ({})", row.name)),
+            worst.is_some_and(|(worst, _)| worst.value < worst_limit && !worst.at_least),
+            &format!("under {worst_limit}x"),
+        );
+    }
+    let sizes = rows.iter().filter_map(|row| row.trace);
+    let (bytes, accesses) = sizes.fold((0, 0), |sum, size| {
+        (sum.0 + size.event_bytes, sum.1 + size.accesses)
+    });
+    let each = (accesses > 0).then(|| bytes as f64 / accesses as f64);
+    goal(
+        "bytes an access, all traces",
+        each.map(|each| format!("{each:.2}")),
+        each.is_some_and(|each| each <= 8.0),
+        "8 at most",
+    );
+    let speed = offline.and_then(|o| o.speed(offline::FASTTRACK));
+    goal(
+        "FastTrack offline, events/s",
+        speed.map(|speed| format!("{:.1} million", speed / 1e6)),
+        speed.is_some_and(|speed| speed >= 20e6),
+        "20 million",
+    );
+    if text.is_empty() {
+        text
+    } else {
+        format!("\nagainst the targets:\n{text}")
+    }
+}
+
+/// A count in few characters: `12.3M`.
+fn short(n: f64) -> String {
+    let units = [(1e9, "G"), (1e6, "M"), (1e3, "k")];
+    match units.into_iter().find(|(size, _)| n >= *size) {
+        Some((size, unit)) => format!("{:.1}{unit}", n / size),
+        None => format!("{n:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::TraceSize;
+
+    fn cost(wall: f64, stopped: bool) -> Option<Cost> {
+        Some(Cost {
+            wall,
+            cpu: wall,
+            peak: wall * 1e6,
+            spread: Some(0.1),
+            stopped,
+        })
+    }
+
+    fn row(name: &str, detect: Option<Cost>) -> Row {
+        Row {
+            name: name.into(),
+            kind: "array".into(),
+            native: cost(1.0, false),
+            detect,
+            record: cost(2.0, false),
+            trace: Some(TraceSize {
+                accesses: 10,
+                event_bytes: 40,
+                bytes: 100,
+            }),
+            problems: vec![],
+        }
+    }
+
+    fn verdict<'a>(text: &'a str, what: &str) -> &'a str {
+        let line = text.lines().find(|line| line.trim().starts_with(what));
+        line.unwrap().split_whitespace().last().unwrap()
+    }
+
+    #[test]
+    fn means_and_worst_cases_are_held_against_the_targets() {
+        let rows = [row("a", cost(2.0, false)), row("b", cost(8.0, false))];
+        let text = targets(&rows, None);
+        assert!(text.contains("8.00x (b)"), "{text}");
+        assert_eq!(verdict(&text, "detect, time, geometric mean"), "missed");
+        assert_eq!(verdict(&text, "detect, time, worst"), "met");
+        assert_eq!(verdict(&text, "record, time, geometric mean"), "met");
+        assert_eq!(verdict(&text, "bytes an access"), "met");
+        assert!(!text.contains("offline"));
+    }
+
+    #[test]
+    fn a_run_that_was_stopped_meets_no_target() {
+        let text = targets(&[row("a", cost(2.0, true))], None);
+        assert!(text.contains(">2.00x (a)"), "{text}");
+        assert_eq!(verdict(&text, "detect, time, worst"), "missed");
+    }
+
+    #[test]
+    fn what_failed_leaves_a_gap_and_the_columns_in_line() {
+        let rows = [row("a", cost(2.0, false)), row("b", None)];
+        let text = kernels(&rows);
+        let ends: Vec<usize> = text
+            .lines()
+            .filter(|line| line.starts_with("a ") || line.starts_with("b "))
+            .map(str::len)
+            .collect();
+        assert_eq!(ends.len(), 2);
+        assert_eq!(ends[0], ends[1], "{text}");
+    }
+}
