@@ -1,0 +1,474 @@
+//! The checker of witnesses. It shares nothing with the engines but the trace:
+//! it replays the reordering event by event and looks at every rule itself.
+//!
+//! # The rules
+//! 1. Each thread's events are its first ones, in its order; the last two are
+//!    the racing accesses: of two threads, of one location, at least one a
+//!    write, at least one plain.
+//! 2. A lock has one exclusive holder, or shared ones.
+//! 3. A thread begins after its fork. A join comes after all that the other
+//!    thread had done.
+//! 4. Every read, of any strength, sees the write it saw in the run; but for
+//!    the racing pair, whose values nobody uses. A racing update is bound as
+//!    well if the other access only reads: seeing another value it might not
+//!    write.
+//! 5. Volatile accesses of a location that conflict keep their order.
+//! 6. Waits and notifies of a monitor keep their order, and at the end of a
+//!    wait there were exactly those before it that there were in the run.
+//!    The same for `SyncRelease` at a `SyncAcquire`, and for unparks and
+//!    interrupts of a thread where it may have needed one; and no signal comes
+//!    earlier, as its target sees it, than it did (an access sees none).
+//! 7. Every static initialiser that had ended before an event in the run has
+//!    ended before it.
+//!
+//! # What it claims
+//! A witness it accepts can be run: by the rules every thread is enabled at
+//! each step, sees the values it saw, and so does what it did; then both
+//! accesses are next. Assumed is that no lock was held when the trace began,
+//! and that threads do nothing random.
+//!
+//! # Cost
+//! Linear in the trace once, then in the witness.
+
+use crate::signals;
+use crate::witness::Witness;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::fmt;
+use std::hash::Hash;
+use trace::{Event, Mode, Op};
+
+const NONE: u32 = u32::MAX;
+
+/// What is wrong with a witness, and at which of its places.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fault {
+    pub at: usize,
+    pub what: Rule,
+}
+
+/// The rule that is broken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// There is no such event, or no pair at the end.
+    Nonsense,
+    ProgramOrder,
+    Exclusion,
+    Fork,
+    Join,
+    ReadsFrom,
+    VolatileOrder,
+    Monitor,
+    Signal,
+    Handover,
+    Initialisation,
+    /// The last two do not race.
+    NoRace,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.what {
+            Rule::Nonsense => "names no event",
+            Rule::ProgramOrder => "is not the next event of its thread",
+            Rule::Exclusion => "takes a lock that is held",
+            Rule::Fork => "comes before its thread's start",
+            Rule::Join => "comes before the end of the thread it joins",
+            Rule::ReadsFrom => "sees another write",
+            Rule::VolatileOrder => "turns volatile accesses round",
+            Rule::Monitor => "turns waits and notifies round",
+            Rule::Signal => "goes on without its signal, or too late for one",
+            Rule::Handover => "comes without the hand-over before it",
+            Rule::Initialisation => "comes before the end of a static initialiser",
+            Rule::NoRace => "does not race with the event before it",
+        };
+        write!(f, "the event at {} of the witness {what}", self.at)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// A trace, ready to check witnesses against.
+#[derive(Debug)]
+pub struct Checker<'a> {
+    trace: &'a [Event],
+    facts: Vec<Fact>,
+    /// By thread: the event that forked it.
+    forks: Vec<u32>,
+    /// How many signals a thread had got, by its event that awaits one.
+    signalled: FxHashMap<u32, u32>,
+    inits: Vec<u32>,
+    locations: usize,
+    locks: usize,
+    objects: usize,
+}
+
+/// One event of the trace.
+#[derive(Clone, Copy, Debug)]
+struct Fact {
+    thread: u32,
+    /// How many events its thread had before it.
+    before: u32,
+    /// The location, lock, object or other thread.
+    operand: u32,
+    /// The write it saw; or how many events of its operand came before it.
+    need: u32,
+}
+
+/// How many events there were of something, and the latest by trace order.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    count: u32,
+    /// One more than the event's number.
+    latest: u32,
+}
+
+impl Seen {
+    fn add(&mut self, at: u32) {
+        self.count += 1;
+        self.latest = self.latest.max(at + 1);
+    }
+
+    /// Exactly the `need` events before `at` were seen.
+    fn are(self, need: u32, at: u32) -> bool {
+        self.count == need && self.latest <= at
+    }
+}
+
+#[derive(Clone, Default)]
+struct Lock {
+    exclusive: Option<(u32, u32)>,
+    shared: SmallVec<[(u32, u32); 2]>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Location {
+    /// One more than the last write.
+    write: u32,
+    volatile: Seen,
+    volatile_write: Seen,
+}
+
+/// Names to numbers.
+struct Numbers<K>(FxHashMap<K, u32>);
+
+impl<K: Hash + Eq> Numbers<K> {
+    fn of(&mut self, key: K) -> u32 {
+        let next = self.0.len() as u32;
+        *self.0.entry(key).or_insert(next)
+    }
+}
+
+fn reads(op: Op) -> bool {
+    matches!(op, Op::Read(_) | Op::AtomicRead(..) | Op::AtomicUpdate(..))
+}
+
+fn writes(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Write(_) | Op::AtomicWrite(..) | Op::AtomicUpdate(..)
+    )
+}
+
+fn volatile(op: Op) -> bool {
+    match op {
+        Op::AtomicRead(_, mode) | Op::AtomicWrite(_, mode) | Op::AtomicUpdate(_, mode) => {
+            mode != Mode::Opaque
+        }
+        _ => false,
+    }
+}
+
+impl<'a> Checker<'a> {
+    pub fn new(trace: &'a [Event]) -> Checker<'a> {
+        let mut threads = Numbers(FxHashMap::default());
+        let mut locations = Numbers(FxHashMap::default());
+        let mut locks = Numbers(FxHashMap::default());
+        let mut objects = Numbers(FxHashMap::default());
+        let mut checker = Checker {
+            trace,
+            facts: Vec::with_capacity(trace.len()),
+            forks: Vec::new(),
+            signalled: FxHashMap::default(),
+            inits: Vec::new(),
+            locations: 0,
+            locks: 0,
+            objects: 0,
+        };
+        let mut done: Vec<u32> = Vec::new();
+        let mut signals: Vec<u32> = Vec::new();
+        let mut last_write: Vec<u32> = Vec::new();
+        let mut monitor: Vec<u32> = Vec::new();
+        let mut released: Vec<u32> = Vec::new();
+        let count = |list: &mut Vec<u32>, at: u32, initial| {
+            if list.len() <= at as usize {
+                list.resize(at as usize + 1, initial);
+            }
+            list[at as usize]
+        };
+        for (at, e) in (0..NONE).zip(trace) {
+            let thread = threads.of(e.thread);
+            let before = count(&mut done, thread, 0);
+            done[thread as usize] += 1;
+            count(&mut checker.forks, thread, NONE);
+            if signals::awaits(e.op) {
+                checker.signalled.insert(at, count(&mut signals, thread, 0));
+            }
+            let (operand, need) = match e.op {
+                Op::Read(loc)
+                | Op::Write(loc)
+                | Op::AtomicRead(loc, _)
+                | Op::AtomicWrite(loc, _)
+                | Op::AtomicUpdate(loc, _) => {
+                    let loc = locations.of(loc);
+                    let seen = count(&mut last_write, loc, NONE);
+                    if writes(e.op) {
+                        last_write[loc as usize] = at;
+                    }
+                    (loc, seen)
+                }
+                Op::Acquire(lock)
+                | Op::Release(lock)
+                | Op::AcquireShared(lock)
+                | Op::ReleaseShared(lock) => (locks.of(lock), 0),
+                Op::WaitBegin(lock)
+                | Op::WaitEnd { lock, .. }
+                | Op::Notify(lock)
+                | Op::NotifyAll(lock) => {
+                    let lock = locks.of(lock);
+                    let before = count(&mut monitor, lock, 0);
+                    monitor[lock as usize] += 1;
+                    (lock, before)
+                }
+                Op::SyncRelease(object) => {
+                    let object = objects.of(object);
+                    count(&mut released, object, 0);
+                    released[object as usize] += 1;
+                    (object, 0)
+                }
+                Op::SyncAcquire(object) => {
+                    let object = objects.of(object);
+                    (object, count(&mut released, object, 0))
+                }
+                Op::Fork(child) => {
+                    let child = threads.of(child);
+                    let begun = count(&mut done, child, 0) > 0;
+                    if count(&mut checker.forks, child, NONE) == NONE && !begun {
+                        checker.forks[child as usize] = at;
+                    }
+                    (child, 0)
+                }
+                Op::Join(other) => {
+                    let other = threads.of(other);
+                    (other, count(&mut done, other, 0))
+                }
+                Op::Interrupt(other) | Op::Unpark(other) => {
+                    let other = threads.of(other);
+                    count(&mut signals, other, 0);
+                    signals[other as usize] += 1;
+                    (other, 0)
+                }
+                Op::InitEnd(_) => {
+                    checker.inits.push(at);
+                    (0, 0)
+                }
+                _ => (0, 0),
+            };
+            checker.facts.push(Fact {
+                thread,
+                before,
+                operand,
+                need,
+            });
+        }
+        count(&mut checker.forks, threads.0.len() as u32, NONE);
+        checker.locations = locations.0.len();
+        checker.locks = locks.0.len();
+        checker.objects = objects.0.len();
+        checker
+    }
+
+    /// Whether the witness shows what it says.
+    pub fn check(&self, witness: &Witness) -> Result<(), Fault> {
+        self.check_order(&witness.order(self.trace))
+    }
+
+    /// The same for an order given by event numbers.
+    pub fn check_order(&self, order: &[u32]) -> Result<(), Fault> {
+        let mut replay = Replay {
+            checker: self,
+            done: vec![0; self.forks.len()],
+            locations: vec![Location::default(); self.locations],
+            locks: vec![Lock::default(); self.locks],
+            monitors: vec![Seen::default(); self.locks],
+            objects: vec![Seen::default(); self.objects],
+            signals: vec![Seen::default(); self.forks.len()],
+            inits: 0,
+            forked: vec![false; self.forks.len()],
+        };
+        let fault = |at, what| Err(Fault { at, what });
+        let Some(start) = order.len().checked_sub(2) else {
+            return fault(0, Rule::Nonsense);
+        };
+        for (at, event) in order.iter().enumerate() {
+            let Some(fact) = self.facts.get(*event as usize) else {
+                return fault(at, Rule::Nonsense);
+            };
+            let other = order[(2 * start + 1).saturating_sub(at).min(start + 1)];
+            let free = at >= start && !self.must_see(*event, other);
+            if let Err(what) = replay.event(*event, *fact, at >= start, free) {
+                return fault(at, what);
+            }
+        }
+        let [first, second] = [order[start], order[start + 1]];
+        if self.conflict(first, second) {
+            Ok(())
+        } else {
+            fault(start + 1, Rule::NoRace)
+        }
+    }
+
+    /// Whether a racing access has to see the value it saw.
+    fn must_see(&self, event: u32, other: u32) -> bool {
+        let op = |event: u32| self.trace.get(event as usize).map(|e| e.op);
+        matches!(op(event), Some(Op::AtomicUpdate(..))) && !op(other).is_some_and(writes)
+    }
+
+    fn conflict(&self, first: u32, second: u32) -> bool {
+        let [a, b] = [first, second].map(|e| (self.facts[e as usize], self.trace[e as usize].op));
+        let plain = |op| matches!(op, Op::Read(_) | Op::Write(_));
+        let access = |op| reads(op) || writes(op);
+        access(a.1)
+            && access(b.1)
+            && a.0.thread != b.0.thread
+            && a.0.operand == b.0.operand
+            && (writes(a.1) || writes(b.1))
+            && (plain(a.1) || plain(b.1))
+    }
+}
+
+struct Replay<'c, 'a> {
+    checker: &'c Checker<'a>,
+    done: Vec<u32>,
+    locations: Vec<Location>,
+    locks: Vec<Lock>,
+    monitors: Vec<Seen>,
+    objects: Vec<Seen>,
+    signals: Vec<Seen>,
+    inits: usize,
+    forked: Vec<bool>,
+}
+
+impl Replay<'_, '_> {
+    /// The next event: `racing` if it is one of the two, `free` if it may see
+    /// any value.
+    fn event(&mut self, at: u32, fact: Fact, racing: bool, free: bool) -> Result<(), Rule> {
+        let must = |holds: bool, rule| if holds { Ok(()) } else { Err(rule) };
+        let op = self.checker.trace[at as usize].op;
+        let (thread, operand) = (fact.thread as usize, fact.operand as usize);
+
+        must(self.done[thread] == fact.before, Rule::ProgramOrder)?;
+        self.done[thread] += 1;
+        if fact.before == 0 && self.checker.forks[thread] != NONE {
+            must(self.forked[thread], Rule::Fork)?;
+        }
+        if self
+            .checker
+            .inits
+            .get(self.inits)
+            .is_some_and(|end| *end < at)
+        {
+            return Err(Rule::Initialisation);
+        }
+        must(racing || self.signals[thread].latest <= at, Rule::Signal)?;
+        if signals::awaits(op) {
+            let need = self.checker.signalled.get(&at).copied().unwrap_or(0);
+            must(self.signals[thread].are(need, at), Rule::Signal)?;
+        }
+        if matches!(
+            op,
+            Op::WaitBegin(_) | Op::WaitEnd { .. } | Op::Notify(_) | Op::NotifyAll(_)
+        ) {
+            let seen = self.monitors[operand];
+            must(seen.latest <= at, Rule::Monitor)?;
+            if matches!(op, Op::WaitEnd { .. }) {
+                must(seen.are(fact.need, at), Rule::Monitor)?;
+            }
+            self.monitors[operand].add(at);
+        }
+        match op {
+            _ if reads(op) || writes(op) => {
+                let location = &mut self.locations[operand];
+                if reads(op) && !free {
+                    must(location.write == fact.need.wrapping_add(1), Rule::ReadsFrom)?;
+                }
+                if volatile(op) && !racing {
+                    let after = if writes(op) {
+                        location.volatile
+                    } else {
+                        location.volatile_write
+                    };
+                    must(after.latest <= at, Rule::VolatileOrder)?;
+                    location.volatile.add(at);
+                    if writes(op) {
+                        location.volatile_write.add(at);
+                    }
+                }
+                if writes(op) {
+                    location.write = at + 1;
+                }
+            }
+            Op::Acquire(_) | Op::WaitEnd { .. } | Op::AcquireShared(_) => {
+                let shared = matches!(op, Op::AcquireShared(_));
+                must(
+                    self.locks[operand].take(fact.thread, shared),
+                    Rule::Exclusion,
+                )?;
+            }
+            Op::Release(_) | Op::WaitBegin(_) => self.locks[operand].give(fact.thread),
+            Op::ReleaseShared(_) => self.locks[operand].give_shared(fact.thread),
+            Op::Fork(_) if self.checker.forks[operand] == at => self.forked[operand] = true,
+            Op::Join(_) => must(self.done[operand] >= fact.need, Rule::Join)?,
+            Op::Interrupt(_) | Op::Unpark(_) => self.signals[operand].add(at),
+            Op::SyncRelease(_) => self.objects[operand].add(at),
+            Op::SyncAcquire(_) => must(self.objects[operand].are(fact.need, at), Rule::Handover)?,
+            Op::InitEnd(_) => self.inits += 1,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Lock {
+    fn take(&mut self, thread: u32, shared: bool) -> bool {
+        let others = |holders: &[(u32, u32)]| holders.iter().any(|(t, _)| *t != thread);
+        if self.exclusive.is_some_and(|(t, _)| t != thread) || (!shared && others(&self.shared)) {
+            return false;
+        }
+        if !shared {
+            self.exclusive.get_or_insert((thread, 0)).1 += 1;
+        } else if let Some(mine) = self.shared.iter_mut().find(|(t, _)| *t == thread) {
+            mine.1 += 1;
+        } else {
+            self.shared.push((thread, 1));
+        }
+        true
+    }
+
+    fn give(&mut self, thread: u32) {
+        match &mut self.exclusive {
+            Some((t, depth)) if *t == thread && *depth > 1 => *depth -= 1,
+            Some((t, _)) if *t == thread => self.exclusive = None,
+            _ => {}
+        }
+    }
+
+    fn give_shared(&mut self, thread: u32) {
+        if let Some(mine) = self.shared.iter().position(|(t, _)| *t == thread) {
+            self.shared[mine].1 -= 1;
+            if self.shared[mine].1 == 0 {
+                self.shared.swap_remove(mine);
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What engines report: pairs of accesses, each pair of statements once.
+
+use crate::witness::Witness;
+use detect::Access;
+use rustc_hash::FxHashMap;
+use trace::{Event, Loc, ObjId, SiteId};
+
+/// What a prediction is worth.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Standing {
+    /// The method says so, and the method may be wrong.
+    Potential,
+    /// There is a witness, and the checker accepted it.
+    Predicted,
+    /// Unordered by happens-before in the run itself.
+    Observed,
+}
+
+/// Two accesses that race; `first` came first in the run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Prediction {
+    pub loc: Loc,
+    pub first: Access,
+    pub second: Access,
+    /// The accesses' places in the trace, from 0. FastTrack does not remember
+    /// the first one's.
+    pub first_event: Option<u64>,
+    pub second_event: u64,
+    pub standing: Standing,
+    /// A reordering of the run at whose end the two meet.
+    pub witness: Option<Witness>,
+    /// How often the pair of statements was seen to race.
+    pub count: u64,
+}
+
+/// What makes two predictions the same one, as for detectors: the statements,
+/// in either order, and the slot. Where statements are unknown, the object.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Key {
+    sites: (SiteId, SiteId),
+    slot: u32,
+    object: ObjId,
+}
+
+impl Key {
+    pub fn of(a: SiteId, b: SiteId, loc: Loc) -> Key {
+        let known = a.0 != 0 && b.0 != 0;
+        Key {
+            sites: (a.min(b), a.max(b)),
+            slot: loc.slot,
+            object: if known { ObjId(0) } else { loc.obj },
+        }
+    }
+}
+
+/// A pair of statements that race all over an array is kept for this many of
+/// its elements; the rest is counted.
+pub const SLOTS_PER_PAIR: u32 = 64;
+
+/// All that an engine found, in the order of discovery.
+#[derive(Debug, Default)]
+pub struct Predictions {
+    list: Vec<Prediction>,
+    known: FxHashMap<Key, u32>,
+    slots: FxHashMap<(SiteId, SiteId), u32>,
+    beyond: u64,
+    /// Witnesses that the checker did not accept; their pairs are not listed.
+    /// Anything but 0 is a fault of the engine, or a trace that cannot be.
+    pub refuted: u64,
+    /// Why more may be in the trace than was found, by the engine's own
+    /// standards: a bound bit.
+    pub incomplete: Option<String>,
+}
+
+impl Predictions {
+    pub fn iter(&self) -> std::slice::Iter<'_, Prediction> {
+        self.list.iter()
+    }
+
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Races on further elements of arrays whose statements are in the list.
+    pub fn beyond(&self) -> u64 {
+        self.beyond
+    }
+
+    pub fn into_vec(self) -> Vec<Prediction> {
+        self.list
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> std::slice::IterMut<'_, Prediction> {
+        self.list.iter_mut()
+    }
+
+    /// Whether the pair is listed already, or would not be for its number.
+    pub(crate) fn knows(&self, key: &Key) -> bool {
+        let many = |slots: &u32| *slots >= SLOTS_PER_PAIR && key.object == ObjId(0);
+        self.known.contains_key(key) || self.slots.get(&key.sites).is_some_and(many)
+    }
+
+    pub(crate) fn add(&mut self, found: Prediction) {
+        let key = Key::of(found.first.site, found.second.site, found.loc);
+        if let Some(known) = self.known.get(&key) {
+            self.list[*known as usize].count += found.count;
+            return;
+        }
+        let slots = self.slots.entry(key.sites).or_default();
+        // Unknown statements are told apart by objects: no array of one pair.
+        if *slots >= SLOTS_PER_PAIR && key.object == ObjId(0) {
+            self.beyond += 1;
+            return;
+        }
+        *slots += 1;
+        self.known.insert(key, self.list.len() as u32);
+        self.list.push(found);
+    }
+}
+
+impl<'a> IntoIterator for &'a Predictions {
+    type Item = &'a Prediction;
+    type IntoIter = std::slice::Iter<'a, Prediction>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.iter()
+    }
+}
+
+/// An access of any strength: where, whether it writes, whether it is atomic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct AnyAccess {
+    pub loc: Loc,
+    pub write: bool,
+    pub atomic: bool,
+}
+
+impl AnyAccess {
+    #[inline]
+    pub fn of(e: &Event) -> Option<AnyAccess> {
+        use trace::Op;
+        let (loc, write, atomic) = match e.op {
+            Op::Read(loc) => (loc, false, false),
+            Op::Write(loc) => (loc, true, false),
+            Op::AtomicRead(loc, _) => (loc, false, true),
+            // An update reads as well, but conflicts wherever its write does.
+            Op::AtomicWrite(loc, _) | Op::AtomicUpdate(loc, _) => (loc, true, true),
+            _ => return None,
+        };
+        Some(AnyAccess { loc, write, atomic })
+    }
+
+    pub fn named(self, e: &Event) -> Access {
+        Access {
+            thread: e.thread,
+            site: e.site,
+            write: self.write,
+        }
+    }
+}

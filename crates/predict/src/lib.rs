@@ -1,0 +1,113 @@
+//! Predictors of races, one a file: what one recorded run says about other
+//! schedules of the same program.
+//!
+//! | file | a reported pair ... | may be wrong? | cost |
+//! |---|---|---|---|
+//! | `hb` | is unordered by happens-before in this run | no, as a data race of the memory model | linear |
+//! | `shb` | can be brought together without turning any synchronisation round | no | linear × threads |
+//! | `wcp` | is unordered by weak causal precedence | only the first is a promise: a race or a deadlock | linear × threads |
+//! | `syncp` | meets in a reordering that keeps the order of critical sections | no: the reordering is checked | about linear × threads² |
+//! | `osr` | as `syncp`, or with critical sections turned round where needed | no: the reordering is checked | quadratic, bounded |
+//!
+//! `index` prepares a trace for the last two, `candidates` picks the pairs
+//! worth a question, `check` believes no one and replays every witness.
+//!
+//! # What no engine can know
+//! A thread's observation that leaves no event is not protected: `isAlive()`
+//! that said yes, `interrupted()` that said no, `tryLock()` that failed. A
+//! witness may reorder around them.
+//!
+//! Pure: events in, predictions out.
+
+pub mod check;
+
+mod candidates;
+mod found;
+mod hb;
+mod history;
+mod index;
+mod osr;
+mod shb;
+mod signals;
+mod syncp;
+mod wcp;
+mod witness;
+
+pub use found::{Prediction, Predictions, Standing};
+pub use hb::Hb;
+pub use osr::Osr;
+pub use shb::Shb;
+pub use syncp::SyncP;
+pub use wcp::Wcp;
+pub use witness::Witness;
+
+use trace::Event;
+
+/// One way to predict. The events come in the order of the run, first in
+/// pieces and then, for those that look at the whole, all at once.
+pub trait Engine: std::fmt::Debug + Send {
+    /// The next events. Engines that need the whole trace do nothing here.
+    fn events(&mut self, events: &[Event]);
+
+    /// The run is over. `trace` is all of it, or nothing if the caller did not
+    /// keep it, which it must for engines that [need it](Method::needs_trace).
+    fn finish(self: Box<Self>, trace: &[Event]) -> Predictions;
+}
+
+/// The registry: every engine by its name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Method {
+    Hb,
+    Shb,
+    Wcp,
+    SyncP,
+    Osr,
+}
+
+impl Method {
+    pub const ALL: [Method; 5] = [
+        Method::Hb,
+        Method::Shb,
+        Method::Wcp,
+        Method::SyncP,
+        Method::Osr,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Hb => "hb",
+            Method::Shb => "shb",
+            Method::Wcp => "wcp",
+            Method::SyncP => "syncp",
+            Method::Osr => "osr",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Method> {
+        Method::ALL.into_iter().find(|m| m.name() == name)
+    }
+
+    /// Whether [`Engine::finish`] has to be given the trace. SHB makes use of
+    /// it: with it, what it reports comes with a witness.
+    pub fn needs_trace(self) -> bool {
+        matches!(self, Method::SyncP | Method::Osr)
+    }
+
+    pub fn engine(self) -> Box<dyn Engine> {
+        match self {
+            Method::Hb => Box::new(Hb::default()),
+            Method::Shb => Box::new(Shb::default()),
+            Method::Wcp => Box::new(Wcp::default()),
+            Method::SyncP => Box::new(SyncP),
+            Method::Osr => Box::new(Osr),
+        }
+    }
+
+    /// Everything this method finds in a trace.
+    pub fn run(self, trace: &[Event]) -> Predictions {
+        let mut engine = self.engine();
+        // As many at a time as a reader of traces hands over.
+        trace.chunks(4096).for_each(|some| engine.events(some));
+        engine.finish(trace)
+    }
+}
