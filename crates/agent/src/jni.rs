@@ -5,8 +5,13 @@
 use jni_sys::{
     JNI_OK, JNIEnv, JNINativeMethod, jclass, jfieldID, jint, jlong, jmethodID, jobject, jstring, jthrowable, jvalue,
 };
+use std::cell::Cell;
 use std::ffi::{CString, c_void};
 use std::ptr;
+
+thread_local! {
+    static THREW: Cell<bool> = const { Cell::new(false) };
+}
 
 /// The JNI environment of the current thread.
 #[derive(Clone, Copy)]
@@ -83,22 +88,6 @@ impl Jni {
 
     pub fn same(self, a: jobject, b: jobject) -> bool {
         jni!(self, IsSameObject, a, b) != 0
-    }
-
-    pub fn field(self, class: jclass, name: &str, desc: &str) -> Option<jfieldID> {
-        let (name, desc) = (c(name), c(desc));
-        let id = jni!(self, GetFieldID, class, name.as_ptr(), desc.as_ptr());
-        (!self.clear() && !id.is_null()).then_some(id)
-    }
-
-    pub fn static_field(self, class: jclass, name: &str, desc: &str) -> Option<jfieldID> {
-        let (name, desc) = (c(name), c(desc));
-        let id = jni!(self, GetStaticFieldID, class, name.as_ptr(), desc.as_ptr());
-        (!self.clear() && !id.is_null()).then_some(id)
-    }
-
-    pub fn int_field(self, o: jobject, field: jfieldID) -> jint {
-        jni!(self, GetIntField, o, field)
     }
 
     pub fn static_method(self, class: jclass, name: &str, desc: &str) -> Option<jmethodID> {
@@ -220,7 +209,16 @@ impl Jni {
         let pending = jni!(self, ExceptionCheck) != 0;
         if pending {
             jni!(self, ExceptionClear);
+            THREW.set(true);
         }
         pending
+    }
+
+    /// Whether the calls that `f` makes threw nothing: our own upcalls only do
+    /// when stack or heap run out, and then their answers mean nothing.
+    pub fn undisturbed<T>(self, f: impl FnOnce() -> T) -> Option<T> {
+        THREW.set(false);
+        let result = f();
+        (!THREW.get()).then_some(result)
     }
 }

@@ -2,7 +2,7 @@
 //! JVMTI specification, unchanged since 1.0 for all of these), capabilities
 //! by bit, callbacks by position.
 
-use jni_sys::{JNIEnv, jboolean, jclass, jfieldID, jint, jlong, jmethodID, jobject};
+use jni_sys::{jboolean, jclass, jfieldID, jint, jlong, jmethodID, jobject};
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::ptr;
 
@@ -19,9 +19,9 @@ const DEALLOCATE: usize = 46;
 const GET_CLASS_SIGNATURE: usize = 47;
 const GET_SOURCE_FILE_NAME: usize = 49;
 const GET_CLASS_FIELDS: usize = 52;
+const GET_IMPLEMENTED_INTERFACES: usize = 53;
 const GET_CLASS_LOADER: usize = 56;
 const GET_FIELD_NAME: usize = 59;
-const GET_FIELD_DECLARING_CLASS: usize = 60;
 const GET_FIELD_MODIFIERS: usize = 61;
 const GET_METHOD_NAME: usize = 63;
 const GET_METHOD_DECLARING_CLASS: usize = 64;
@@ -53,23 +53,6 @@ pub mod event {
     pub const VM_START: u32 = 57;
     pub const NATIVE_METHOD_BIND: u32 = 67;
 }
-
-pub type ClassFileLoadHook = unsafe extern "system" fn(
-    RawEnv,
-    *mut JNIEnv,
-    jclass,
-    jobject,
-    *const c_char,
-    jobject,
-    jint,
-    *const c_uchar,
-    *mut jint,
-    *mut *mut c_uchar,
-);
-pub type VmStart = unsafe extern "system" fn(RawEnv, *mut JNIEnv);
-pub type VmThread = unsafe extern "system" fn(RawEnv, *mut JNIEnv, jobject);
-pub type NativeMethodBind =
-    unsafe extern "system" fn(RawEnv, *mut JNIEnv, jobject, jmethodID, *mut c_void, *mut *mut c_void);
 
 /// jvmtiEventCallbacks: 37 pointers for events 50 to 86.
 #[repr(C)]
@@ -254,9 +237,17 @@ impl Jvmti {
         loader
     }
 
+    /// The fields that a class itself declares; none if it is not linked yet.
     pub fn class_fields(&self, class: jclass) -> Vec<jfieldID> {
         let (mut n, mut p) = (0, ptr::null_mut());
         call!(self, GET_CLASS_FIELDS, (jclass, *mut jint, *mut *mut jfieldID), class, &mut n, &mut p);
+        self.take_array(n, p)
+    }
+
+    /// The interfaces that a class itself names; none if it is not linked yet.
+    pub fn interfaces(&self, class: jclass) -> Vec<jclass> {
+        let (mut n, mut p) = (0, ptr::null_mut());
+        call!(self, GET_IMPLEMENTED_INTERFACES, (jclass, *mut jint, *mut *mut jclass), class, &mut n, &mut p);
         self.take_array(n, p)
     }
 
@@ -276,12 +267,6 @@ impl Jvmti {
         let mut modifiers = 0;
         call!(self, GET_FIELD_MODIFIERS, (jclass, jfieldID, *mut jint), class, field, &mut modifiers);
         Some((name, desc, modifiers))
-    }
-
-    pub fn field_declaring_class(&self, class: jclass, field: jfieldID) -> jclass {
-        let mut declaring = ptr::null_mut();
-        call!(self, GET_FIELD_DECLARING_CLASS, (jclass, jfieldID, *mut jclass), class, field, &mut declaring);
-        declaring
     }
 
     /// Name and descriptor of a method.

@@ -139,7 +139,10 @@ extern "system" fn static_layout(env: Env, _: jclass, class: jclass) -> jlongArr
 }
 
 fn row_array(env: Env, class: jclass, statics: bool) -> jlongArray {
-    let Pointer(array) = with(env, |a, jni| Pointer(jni.new_longs(&a.layout(jni, class, statics))));
+    let Pointer(array) = with(env, |a, jni| {
+        let rows = a.layout(jni, class, statics);
+        rows.map_or_else(Pointer::default, |rows| Pointer(jni.new_longs(&rows)))
+    });
     array
 }
 

@@ -16,25 +16,41 @@ const ACC_VOLATILE: i32 = 0x40;
 /// As in PhotofinishNative.java.
 const STATIC_CLOCKS: usize = 1 << 14;
 
+/// A static field: the number of its class, which no other class ever gets
+/// (field ids and names are used again when classes come and go), and its name
+/// and descriptor.
+type StaticField = (i64, String, String);
+
 /// Shadows of static fields, which have no object to be kept in.
 #[derive(Default, Debug)]
 pub struct Statics {
-    /// By field id: address of the write and read words.
-    data: FxHashMap<usize, usize>,
-    /// By field id: position in STATIC_CLOCKS.
-    clocks: FxHashMap<usize, usize>,
+    /// Address of the write and read words.
+    data: FxHashMap<StaticField, usize>,
+    /// Position in STATIC_CLOCKS.
+    clocks: FxHashMap<StaticField, usize>,
+}
+
+/// A field as the JVM resolved it.
+#[derive(Debug)]
+struct Found {
+    /// The class that declares it.
+    class: jclass,
+    id: jfieldID,
+    name: String,
+    desc: String,
+    modifiers: i32,
 }
 
 impl Statics {
-    fn data(&mut self, field: jfieldID) -> i64 {
-        *self.data.entry(field as usize).or_insert_with(|| leak(16)) as i64
+    fn data(&mut self, field: StaticField) -> i64 {
+        *self.data.entry(field).or_insert_with(|| leak(16)) as i64
     }
 
     /// Fields beyond the table share its last place: more order than there
     /// is, never less.
-    fn clock(&mut self, field: jfieldID) -> i64 {
+    fn clock(&mut self, field: StaticField) -> i64 {
         let next = self.clocks.len().min(STATIC_CLOCKS - 1);
-        *self.clocks.entry(field as usize).or_insert(next) as i64
+        *self.clocks.entry(field).or_insert(next) as i64
     }
 }
 
@@ -85,71 +101,57 @@ impl RefArray {
 }
 
 impl Agent {
-    /// Fills in the entry of `site`; `o` is the receiver, null for statics.
+    /// Fills in the entry of `site`; `o` is the receiver, null for statics. If
+    /// stack or heap run out meanwhile the entry stays open for the next time.
     pub fn resolve(&self, jni: Jni, site: u32, o: jobject) {
-        let words = self.sites.with(site, |class, s| {
-            let class_name = class.class.clone();
-            (class_name, s.kind, s.target.clone(), s.checked)
-        });
-        let Some((class, kind, target, checked)) = words else {
-            return self.sites.table.set(site, [IGNORE, 0, 0]);
-        };
-        let words = match (kind, target) {
-            (SiteKind::FieldRead | SiteKind::FieldWrite, Some(t)) => {
-                self.resolve_instance(jni, o, &t, checked, kind == SiteKind::FieldRead)
-            }
-            (SiteKind::StaticRead | SiteKind::StaticWrite, Some(t)) => {
-                self.resolve_static(jni, site, &class, &t, checked, kind == SiteKind::StaticRead)
-            }
-            (SiteKind::NewObject, _) => {
-                let c = jni.class_of(o);
-                Some([self.inherited_offset(jni, c, ALLOC_FIELD), 0, 0])
-            }
-            (SiteKind::Freeze, _) => {
-                // The class of the constructor, not that of the object.
-                let offset = self.bridge.get().map_or(0, |b| b.offset_by_name(jni, self.caller(jni), FREEZE_FIELD));
-                Some([offset, 0, self.inherited_offset(jni, jni.class_of(o), ID_FIELD)])
-            }
-            (SiteKind::SyncMethod | SiteKind::Init, _) => {
-                self.bridge.get().map(|b| [b.keep_class(jni, self.caller(jni)), 0, 0])
-            }
-            _ => None,
-        };
+        let Some(words) = jni.undisturbed(|| self.words(jni, site, o)) else { return };
         let words = words.filter(|w| w[0] != 0).unwrap_or([IGNORE, 0, 0]);
         self.sites.table.set(site, words);
     }
 
-    fn resolve_instance(&self, jni: Jni, o: jobject, target: &MemberRef, checked: bool, read: bool) -> Option<[i64; 3]> {
-        if o.is_null() {
-            return None;
+    fn words(&self, jni: Jni, site: u32, o: jobject) -> Option<[i64; 3]> {
+        let (from, kind, target, checked) =
+            self.sites.with(site, |class, s| (class.class.clone(), s.kind, s.target.clone(), s.checked))?;
+        match (kind, target) {
+            (SiteKind::FieldRead | SiteKind::FieldWrite, Some(t)) => {
+                self.resolve_instance(jni, o, &t, checked, kind == SiteKind::FieldRead)
+            }
+            (SiteKind::StaticRead | SiteKind::StaticWrite, Some(t)) => {
+                self.resolve_static(jni, site, &from, &t, checked, kind == SiteKind::StaticRead)
+            }
+            (SiteKind::NewObject, _) => Some([self.inherited_offset(jni, jni.class_of(o), ALLOC_FIELD), 0, 0]),
+            (SiteKind::Freeze, _) => {
+                // The class of the constructor, not that of the object.
+                let class = self.caller(jni);
+                Some([self.bridge.get()?.offset_by_name(jni, class, FREEZE_FIELD), 0, self.id_offset(jni, class)])
+            }
+            (SiteKind::SyncMethod | SiteKind::Init, _) => {
+                Some([self.bridge.get()?.keep_class(jni, self.caller(jni)), 0, 0])
+            }
+            _ => None,
         }
-        let class = self.ancestor(jni, jni.class_of(o), &target.class);
-        let field = jni.field(class, &target.name, &target.desc)?;
-        let declaring = self.jvmti.field_declaring_class(class, field);
-        let (_, _, modifiers) = self.jvmti.field(class, field)?;
+    }
+
+    fn resolve_instance(&self, jni: Jni, o: jobject, target: &MemberRef, checked: bool, read: bool) -> Option<[i64; 3]> {
+        let field = self.instance_field(jni, o, target)?;
         let bridge = self.bridge.get()?;
-        if modifiers & ACC_FINAL != 0 {
-            let freeze = bridge.offset_by_name(jni, declaring, FREEZE_FIELD);
-            let id = self.inherited_offset(jni, jni.class_of(o), ID_FIELD);
-            return (freeze > 0).then_some([FINAL, freeze, id]);
+        if field.modifiers & ACC_FINAL != 0 {
+            let freeze = bridge.offset_by_name(jni, field.class, FREEZE_FIELD);
+            return (freeze > 0).then(|| [FINAL, freeze, self.id_offset(jni, field.class)]);
+        }
+        let volatile = field.modifiers & ACC_VOLATILE != 0;
+        if !volatile && !checked {
+            return None;
         }
         if self.options.mode.events() {
-            let id = self.inherited_offset(jni, jni.class_of(o), ID_FIELD);
-            return Some(if modifiers & ACC_VOLATILE != 0 {
-                [VOLATILE, self.slot(declaring, field), id]
-            } else if !checked {
-                [IGNORE, 0, 0]
-            } else {
-                [self.slot(declaring, field), 0, id]
-            });
+            let id = self.id_offset(jni, field.class);
+            let slot = self.slot(&field);
+            return Some(if volatile { [VOLATILE, slot, id] } else { [slot, 0, id] });
         }
-        let shadow = |kind| bridge.offset_by_name(jni, declaring, &shadow_name(kind, &target.name, &target.desc));
-        if modifiers & ACC_VOLATILE != 0 {
+        let shadow = |kind| bridge.offset_by_name(jni, field.class, &shadow_name(kind, &target.name, &target.desc));
+        if volatile {
             let clock = shadow(ShadowKind::Volatile);
             return (clock > 0).then_some([VOLATILE, 0, clock]);
-        }
-        if !checked {
-            return None;
         }
         let (w, r) = (shadow(ShadowKind::Write), shadow(ShadowKind::Read));
         (w > 0 && r > 0).then_some(if read { [r, w, 0] } else { [w, r, 0] })
@@ -159,46 +161,44 @@ impl Agent {
         let caller = self.caller(jni);
         let bridge = self.bridge.get()?;
         let class = if target.class == from { caller } else { bridge.find(jni, &target.class, self.jvmti.class_loader(caller)) };
-        if class.is_null() {
+        let field = self.find_field(jni, class, target, true)?;
+        if field.modifiers & ACC_FINAL != 0 || (field.modifiers & ACC_VOLATILE == 0 && !checked) {
             return None;
         }
-        let field = jni.static_field(class, &target.name, &target.desc)?;
-        let declaring = self.jvmti.field_declaring_class(class, field);
-        let (_, _, modifiers) = self.jvmti.field(class, field)?;
-        if modifiers & ACC_FINAL != 0 || (modifiers & ACC_VOLATILE == 0 && !checked) {
-            return None;
-        }
-        if let Some(owner) = self.jvmti.class_signature(declaring) {
+        if let Some(owner) = self.jvmti.class_signature(field.class) {
             self.static_owners.lock().unwrap_or_else(|e| e.into_inner()).insert(site, owner);
         }
-        self.static_words(jni, declaring, field, modifiers, read)
+        self.static_words(jni, &field, read)
     }
 
-    fn static_words(&self, jni: Jni, declaring: jclass, field: jfieldID, modifiers: i32, read: bool) -> Option<[i64; 3]> {
-        let bridge = self.bridge.get()?;
-        let volatile = modifiers & ACC_VOLATILE != 0;
+    fn static_words(&self, jni: Jni, field: &Found, read: bool) -> Option<[i64; 3]> {
+        let class = self.bridge.get()?.id_of(jni, field.class);
+        let volatile = field.modifiers & ACC_VOLATILE != 0;
         if self.options.mode.events() {
-            let id = bridge.id_of(jni, declaring);
-            let slot = self.slot(declaring, field);
-            return Some(if volatile { [VOLATILE, slot, id] } else { [slot, 0, id] });
+            let slot = self.slot(field);
+            return Some(if volatile { [VOLATILE, slot, class] } else { [slot, 0, class] });
         }
+        if class == 0 {
+            return None; // disturbed: to be asked again
+        }
+        let key = (class, field.name.clone(), field.desc.clone());
         let mut statics = self.statics.lock().unwrap_or_else(|e| e.into_inner());
         if volatile {
-            return Some([VOLATILE, 0, RefArray::offset(self, statics.clock(field))]);
+            return Some([VOLATILE, 0, RefArray::offset(self, statics.clock(key))]);
         }
-        let w = statics.data(field);
+        let w = statics.data(key);
         Some(if read { [w + 8, w, 0] } else { [w, w + 8, 0] })
     }
 
     /// The number of a field, for events.
-    fn slot(&self, declaring: jclass, field: jfieldID) -> i64 {
-        let class = self.jvmti.class_signature(declaring).unwrap_or_default();
+    fn slot(&self, field: &Found) -> i64 {
+        let class = self.jvmti.class_signature(field.class).unwrap_or_default();
         let class = class.trim_start_matches('L').trim_end_matches(';').to_owned();
-        let (name, desc, flags) = self.jvmti.field(declaring, field).unwrap_or_default();
+        let (name, desc) = (field.name.clone(), field.desc.clone());
         let mut fields = self.fields.lock().unwrap_or_else(|e| e.into_inner());
         let fields = &mut *fields;
         let n = *fields.numbers.entry((class.clone(), name.clone(), desc.clone())).or_insert_with(|| {
-            fields.rows.push(Field { class, name, desc, flags: flags as u16 });
+            fields.rows.push(Field { class, name, desc, flags: field.modifiers as u16 });
             FIRST_FIELD + fields.rows.len() as u32 - 1
         });
         i64::from(n)
@@ -206,12 +206,60 @@ impl Agent {
 
     /// Signature of the class that declares an instance field.
     pub fn declaring(&self, jni: Jni, o: jobject, target: &MemberRef) -> Option<String> {
+        self.jvmti.class_signature(self.instance_field(jni, o, target)?.class)
+    }
+
+    fn instance_field(&self, jni: Jni, o: jobject, target: &MemberRef) -> Option<Found> {
         if o.is_null() {
             return None;
         }
-        let class = self.ancestor(jni, jni.class_of(o), &target.class);
-        let field = jni.field(class, &target.name, &target.desc)?;
-        self.jvmti.class_signature(self.jvmti.field_declaring_class(class, field))
+        self.find_field(jni, self.ancestor(jni, jni.class_of(o), &target.class), target, false)
+    }
+
+    /// The field as the JVM resolves it (JVMS 5.4.3.2): in the class itself, in
+    /// its interfaces, in its superclass. JNI would do this too, but would
+    /// initialise the class, which the program may not have done. A class that
+    /// is not linked yet says that it declares nothing, and so it is: the
+    /// program has just accessed the field.
+    fn find_field(&self, jni: Jni, class: jclass, target: &MemberRef, statics: bool) -> Option<Found> {
+        let mut c = class;
+        while !c.is_null() {
+            let own = self.declared_fields(c).find(|f| f.name == target.name && f.desc == target.desc);
+            if own.is_some() {
+                return own;
+            }
+            if statics {
+                let above = self.jvmti.interfaces(c);
+                let inherited = above.into_iter().find_map(|i| self.find_field(jni, i, target, true));
+                if inherited.is_some() {
+                    return inherited;
+                }
+            }
+            c = jni.superclass(c);
+        }
+        None
+    }
+
+    fn declared_fields(&self, class: jclass) -> impl Iterator<Item = Found> {
+        self.jvmti.class_fields(class).into_iter().filter_map(move |id| {
+            let (name, desc, modifiers) = self.jvmti.field(class, id)?;
+            Some(Found { class, id, name, desc, modifiers })
+        })
+    }
+
+    /// Where objects keep their number when a field of `class` is accessed; 0
+    /// for in the shadow. Where it is must not depend on the object at hand,
+    /// which may be of any subclass, nor on the class that the access names,
+    /// so the declaring class and what is above it decide, from the top.
+    fn id_offset(&self, jni: Jni, class: jclass) -> i64 {
+        let Some(bridge) = self.bridge.get().filter(|_| self.options.mode.events()) else { return 0 };
+        let (mut c, mut topmost) = (class, 0);
+        while !c.is_null() {
+            let offset = bridge.offset_by_name(jni, c, ID_FIELD);
+            topmost = if offset > 0 { offset } else { topmost };
+            c = jni.superclass(c);
+        }
+        topmost
     }
 
     /// The class named `name` among `class` and its ancestors; `class` itself
@@ -255,37 +303,40 @@ impl Agent {
         ptr::null_mut()
     }
 
-    /// For accesses that come with an offset: rows of PhotofinishLayout.
-    pub fn layout(&self, jni: Jni, class: jclass, statics: bool) -> Vec<i64> {
-        let Some(bridge) = self.bridge.get() else { return Vec::new() };
+    /// For accesses that come with an offset: rows of PhotofinishLayout. None if
+    /// stack or heap ran out meanwhile.
+    pub fn layout(&self, jni: Jni, class: jclass, statics: bool) -> Option<Vec<i64>> {
+        jni.undisturbed(|| self.rows(jni, class, statics))?
+    }
+
+    fn rows(&self, jni: Jni, class: jclass, statics: bool) -> Option<Vec<i64>> {
+        let bridge = self.bridge.get()?;
         let mut rows = vec![0; 4];
         if !statics {
-            rows[0] = self.inherited_offset(jni, class, ID_FIELD);
+            rows[0] = self.id_offset(jni, class);
             rows[1] = self.inherited_offset(jni, class, ALLOC_FIELD);
             rows[2] = self.inherited_offset(jni, class, FREEZE_FIELD);
         }
         let mut c = class;
         while !c.is_null() {
-            for field in self.jvmti.class_fields(c) {
-                let Some((name, desc, modifiers)) = self.jvmti.field(c, field) else { continue };
-                let is_static = modifiers & ACC_STATIC != 0;
-                if is_static != statics || modifiers & ACC_FINAL != 0 || name.starts_with(instrument::PREFIX) {
+            let id = if statics { 0 } else { self.id_offset(jni, c) };
+            for field in self.declared_fields(c) {
+                let is_static = field.modifiers & ACC_STATIC != 0;
+                if is_static != statics || field.modifiers & ACC_FINAL != 0 || field.name.starts_with(instrument::PREFIX) {
                     continue;
                 }
-                let reflected = jni.reflected_field(c, field, is_static);
-                let offset = bridge.offset_of_field(jni, reflected, is_static);
-                jni.delete_local(reflected);
-                let volatile = modifiers & ACC_VOLATILE != 0;
+                let offset = self.offset_of(jni, &field);
+                let volatile = field.modifiers & ACC_VOLATILE != 0;
                 let row = if self.options.mode.events() {
-                    [offset, self.slot(c, field), 0, i64::from(volatile)]
+                    [offset, self.slot(&field), id, i64::from(volatile)]
                 } else if statics {
-                    match self.static_words(jni, c, field, modifiers, false) {
+                    match self.static_words(jni, &field, false) {
                         Some([VOLATILE, _, clock]) => [offset, 0, 0, clock],
                         Some([w, r, _]) => [offset, w, r, 0],
                         None => continue,
                     }
                 } else {
-                    let shadow = |kind| bridge.offset_by_name(jni, c, &shadow_name(kind, &name, &desc));
+                    let shadow = |kind| bridge.offset_by_name(jni, c, &shadow_name(kind, &field.name, &field.desc));
                     if volatile {
                         [offset, 0, 0, shadow(ShadowKind::Volatile)]
                     } else {
@@ -296,23 +347,27 @@ impl Agent {
             }
             c = if statics { ptr::null_mut() } else { jni.superclass(c) };
         }
-        rows
+        Some(rows)
+    }
+
+    fn offset_of(&self, jni: Jni, field: &Found) -> i64 {
+        let Some(bridge) = self.bridge.get() else { return 0 };
+        let is_static = field.modifiers & ACC_STATIC != 0;
+        let reflected = jni.reflected_field(field.class, field.id, is_static);
+        let offset = bridge.offset_of_field(jni, reflected, is_static);
+        jni.delete_local(reflected);
+        offset
     }
 
     /// Name of the field at an offset, for reports: class and field.
     pub fn field_at(&self, jni: Jni, class: jclass, statics: bool, offset: i64) -> Option<(String, String)> {
-        let bridge = self.bridge.get()?;
         let mut c = class;
         while !c.is_null() {
-            for field in self.jvmti.class_fields(c) {
-                let Some((name, _, modifiers)) = self.jvmti.field(c, field) else { continue };
-                let is_static = modifiers & ACC_STATIC != 0;
-                if is_static != statics || name.starts_with(instrument::PREFIX) {
-                    continue;
-                }
-                if bridge.offset_of_field(jni, jni.reflected_field(c, field, is_static), is_static) == offset {
-                    return Some((self.jvmti.class_signature(c)?, name));
-                }
+            let mut fields = self.declared_fields(c).filter(|f| {
+                (f.modifiers & ACC_STATIC != 0) == statics && !f.name.starts_with(instrument::PREFIX)
+            });
+            if let Some(found) = fields.find(|f| self.offset_of(jni, f) == offset) {
+                return Some((self.jvmti.class_signature(c)?, found.name));
             }
             c = if statics { ptr::null_mut() } else { jni.superclass(c) };
         }

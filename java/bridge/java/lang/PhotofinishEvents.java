@@ -13,7 +13,6 @@ import static java.lang.PhotofinishNative.U;
 final class PhotofinishEvents {
     static final int ATOMIC_READ = 3;
     static final int ATOMIC_WRITE = 4;
-    static final int ATOMIC_UPDATE = 5;
     static final int ACQUIRE = 6;
     static final int RELEASE = 7;
     static final int ACQUIRE_SHARED = 8;
@@ -65,7 +64,8 @@ final class PhotofinishEvents {
         U.putLong(o, off, t.id + 1);
     }
 
-    private static long id(PhotofinishThread t, Object o, long where, int site) {
+    /** Number of an object; `where` it keeps it, 0 for in its shadow. */
+    static long id(PhotofinishThread t, Object o, long where, int site) {
         if (o == null) return where;
         return where > 0 ? fieldId(t, o, where) : shadowId(PhotofinishTable.any(t, o, site));
     }
@@ -81,10 +81,9 @@ final class PhotofinishEvents {
         else put(t, w0, id, slot & 0xffffffffL);
     }
 
-    /** op: 0 read, 1 write, others update. */
+    /** op: 0 read, 1 write. */
     static void atomic(PhotofinishThread t, int op, int mode, int site, long id, int slot) {
-        long code = op == 0 ? ATOMIC_READ : op == 1 ? ATOMIC_WRITE : ATOMIC_UPDATE;
-        long w0 = code | (long) mode << 8 | (long) site << 16;
+        long w0 = (op == 0 ? ATOMIC_READ : ATOMIC_WRITE) | (long) mode << 8 | (long) site << 16;
         long seq = U.getAndAddLong(null, PhotofinishNative.SEQ, 1);
         if (PhotofinishNative.DIRECT) {
             PhotofinishNative.event(t.clock, w0, id, seq, slot);

@@ -68,8 +68,7 @@ final class PhotofinishFastTrack {
 
     private static void readOther(PhotofinishThread t, Object o, long off, int site) {
         if (off == 0) {
-            PhotofinishNative.resolveFor(t, site, o);
-            read(t, o, site);
+            if (PhotofinishNative.resolveFor(t, site, o) != 0) read(t, o, site);
         } else if (off == FINAL) {
             PhotofinishClocks.unfreeze(t, U.getLong(o, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 8)));
         } else if (t.quiet == 0 || o instanceof Thread) { // Thread.interrupted() counts inside lock() too
@@ -79,8 +78,7 @@ final class PhotofinishFastTrack {
 
     private static void writeOther(PhotofinishThread t, Object o, long off, int site) {
         if (off == 0) {
-            PhotofinishNative.resolveFor(t, site, o);
-            write(t, o, site);
+            if (PhotofinishNative.resolveFor(t, site, o) != 0) write(t, o, site);
         } else if (off == VOLATILE && (t.quiet == 0 || o instanceof Thread)) {
             PhotofinishClocks.volatileWrite(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 16));
         }

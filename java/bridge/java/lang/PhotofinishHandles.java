@@ -18,7 +18,11 @@ final class PhotofinishHandles {
     private static final int ACQUIRE = 2;
     private static final int RELEASE = 3;
     private static final int VOLATILE = 4;
+    private static final int ADDRESSES = 1 << 12;
     private static final long INTERRUPTED = PhotofinishNative.offset(Thread.class, "interrupted");
+
+    /** Stands for all memory off the heap. */
+    private static final Object OFF_HEAP = new Object();
 
     private PhotofinishHandles() {}
 
@@ -52,9 +56,14 @@ final class PhotofinishHandles {
     }
 
     static void raw(PhotofinishThread t, Object o, long offset, int code, int site, boolean before) {
-        if (o == null) return; // off the heap
         int op = code & 15;
         int mode = code >> 4;
+        if (o == null) {
+            if (mode == PLAIN) return;
+            // Addresses share clocks: more order than there is, never less, and a bounded number.
+            o = OFF_HEAP;
+            offset = offset >>> 3 & ADDRESSES - 1;
+        }
         if (mode == PLAIN) {
             if (before == (op == WRITE)) plain(t, o, offset, op == WRITE, site);
             return;
@@ -99,7 +108,8 @@ final class PhotofinishHandles {
         if (l.clock(row) != 0) { // reflection on a volatile field
             atomic(t, o, offset, write ? WRITE : READ, VOLATILE, site, write);
         } else if (PhotofinishNative.EVENTS) {
-            PhotofinishEvents.access(t, write, site, id(t, o, site), (int) l.write(row));
+            long id = PhotofinishEvents.id(t, o, l.read(row), site);
+            PhotofinishEvents.access(t, write, site, id, (int) l.write(row));
         } else if (l.write(row) != 0) {
             Object base = statics ? null : o;
             if (write) PhotofinishFastTrack.writeMiss(t, base, l.write(row), l.read(row), site, o, -2 - (int) offset);
@@ -109,10 +119,9 @@ final class PhotofinishHandles {
 
     private static void atomic(PhotofinishThread t, Object o, long offset, int op, int mode, int site, boolean before) {
         if (PhotofinishNative.EVENTS) {
-            // One event an operation: before it if it writes, else after it.
-            if (before != (op != READ)) return;
-            int slot = slot(t, o, offset, site);
-            PhotofinishEvents.atomic(t, op, mode == OPAQUE ? 0 : mode == VOLATILE ? 2 : 1, site, id(t, o, site), slot);
+            // An update writes before the operation and reads after it: a number taken on one side only
+            // would be too late for those who see the value, or too early for whose value it saw.
+            if (before ? op != READ : op != WRITE) event(t, o, offset, mode, site, before);
             return;
         }
         if (!o.getClass().isArray()) {
@@ -127,7 +136,8 @@ final class PhotofinishHandles {
                 return;
             }
         }
-        PhotofinishArray s = PhotofinishTable.any(t, o, site);
+        // Not what is kept of a young array, which a collection may drop: order must not be lost.
+        PhotofinishShadow s = PhotofinishTable.near(t, o, site);
         if (before && op != READ) against(t, o, offset, op, site);
         PhotofinishOffsetClocks clocks = s.atomics;
         if (clocks == null) {
@@ -149,22 +159,23 @@ final class PhotofinishHandles {
         }
     }
 
-    /** Slot of a location in events: element index, number of the field, or what else tells it apart. */
-    private static int slot(PhotofinishThread t, Object o, long offset, int site) {
+    private static void event(PhotofinishThread t, Object o, long offset, int mode, int site, boolean write) {
         Class<?> c = o.getClass();
-        if (c.isArray()) return (int) ((offset - U.arrayBaseOffset(c)) / U.arrayIndexScale(c));
-        PhotofinishLayout l =
-                o instanceof Class ? PhotofinishLayout.ofStatics(t, (Class<?>) o) : PhotofinishLayout.of(t, c, site);
-        int row = l.row(offset);
-        return row >= 0 ? (int) l.write(row) : 1 << 31 | (int) offset;
-    }
-
-    /** Number of an object: in the object if there is room, else in its shadow. */
-    static long id(PhotofinishThread t, Object o, int site) {
-        if (!o.getClass().isArray() && !(o instanceof Class)) {
-            long off = PhotofinishLayout.of(t, o.getClass(), site).idOffset();
-            if (off > 0) return PhotofinishEvents.fieldId(t, o, off);
+        long where = 0;
+        int slot = 1 << 31 | (int) offset; // if nothing else tells the location apart
+        if (c.isArray()) {
+            slot = (int) ((offset - U.arrayBaseOffset(c)) / U.arrayIndexScale(c));
+        } else {
+            PhotofinishLayout l =
+                    o instanceof Class ? PhotofinishLayout.ofStatics(t, (Class<?>) o) : PhotofinishLayout.of(t, c, site);
+            int row = l.row(offset);
+            if (row >= 0) {
+                slot = (int) l.write(row);
+                where = l.read(row);
+            }
         }
-        return PhotofinishEvents.shadowId(PhotofinishTable.any(t, o, site));
+        int strength = mode == OPAQUE ? 0 : mode == VOLATILE ? 2 : 1;
+        long id = where > 0 ? PhotofinishEvents.fieldId(t, o, where) : PhotofinishEvents.shadowId(PhotofinishTable.near(t, o, site));
+        PhotofinishEvents.atomic(t, write ? 1 : 0, strength, site, id, slot);
     }
 }

@@ -6,7 +6,10 @@ import java.lang.ref.WeakReference;
 final class PhotofinishLayout extends WeakReference<Class<?>> {
     static final PhotofinishLayout NONE = new PhotofinishLayout(null, new long[0]);
 
-    /** A row a field: offset, write shadow, read shadow, clock; 0 where there is none. For events: offset, number, 0, is it volatile. */
+    /**
+     * A row a field: offset, write shadow, read shadow, clock; 0 where there is none. For events:
+     * offset, number, where the object keeps its own number, is it volatile.
+     */
     private static final int ROW = 4;
 
     private final long[] rows;
@@ -17,10 +20,6 @@ final class PhotofinishLayout extends WeakReference<Class<?>> {
     }
 
     /** The first row is not a field: offset of the object's number, of its allocation site, of its freeze. */
-    long idOffset() {
-        return rows.length == 0 ? 0 : rows[0];
-    }
-
     long allocationOffset() {
         return rows.length == 0 ? 0 : rows[1];
     }
@@ -50,8 +49,11 @@ final class PhotofinishLayout extends WeakReference<Class<?>> {
         if (rows[0] > 0) PhotofinishNative.U.putLong(o, rows[0], 0);
         if (rows[1] > 0) PhotofinishNative.U.putInt(o, rows[1], 0);
         if (rows[2] > 0) PhotofinishNative.U.putLong(o, rows[2], 0);
-        if (PhotofinishNative.EVENTS) return;
         for (int i = ROW; i < rows.length; i += ROW) {
+            if (PhotofinishNative.EVENTS) {
+                if (rows[i + 2] > 0) PhotofinishNative.U.putLong(o, rows[i + 2], 0);
+                continue;
+            }
             if (rows[i + 1] > 0) PhotofinishNative.U.putLong(o, rows[i + 1], 0);
             if (rows[i + 2] > 0) PhotofinishNative.U.putLong(o, rows[i + 2], 0);
             if (rows[i + 3] > 0) PhotofinishNative.U.putReference(o, rows[i + 3], null);
@@ -64,7 +66,9 @@ final class PhotofinishLayout extends WeakReference<Class<?>> {
         PhotofinishShadow s = PhotofinishTable.find(c);
         l = s.layout;
         if (l == null) {
-            l = new PhotofinishLayout(c, rowsOf(t, c, false));
+            long[] rows = rowsOf(t, c, false);
+            if (rows == null) return NONE;
+            l = new PhotofinishLayout(c, rows);
             s.layout = l;
         }
         t.layouts[site & 63] = l;
@@ -75,12 +79,15 @@ final class PhotofinishLayout extends WeakReference<Class<?>> {
         PhotofinishShadow s = PhotofinishTable.find(c);
         PhotofinishLayout l = s.staticLayout;
         if (l == null) {
-            l = new PhotofinishLayout(c, rowsOf(t, c, true));
+            long[] rows = rowsOf(t, c, true);
+            if (rows == null) return NONE;
+            l = new PhotofinishLayout(c, rows);
             s.staticLayout = l;
         }
         return l;
     }
 
+    /** Null if stack or heap ran out: then to be asked again. */
     private static long[] rowsOf(PhotofinishThread t, Class<?> c, boolean statics) {
         Thread self = Thread.currentThread();
         self.$pf = null; // the agent runs Java code

@@ -36,7 +36,7 @@ final class PhotofinishNative {
     static final Object[] STATIC_CLOCKS = new Object[1 << 14];
 
     /** Shadows of classes that have static synchronised methods or initialisers, by number. */
-    private static PhotofinishShadow[] classes = new PhotofinishShadow[256];
+    private static volatile PhotofinishShadow[] classes = new PhotofinishShadow[256];
 
     private static int classCount = 1;
 
@@ -51,7 +51,10 @@ final class PhotofinishNative {
         return new PhotofinishThread(U.getInt(clock - 64), U.getInt(clock - 60), clock, U.getInt(clock - 56));
     }
 
-    /** Finds out what a site's field is; runs Java code, so the probes of this thread rest meanwhile. */
+    /**
+     * Finds out what a site's field is; runs Java code, so the probes of this thread rest meanwhile. 0
+     * if stack or heap ran out: then to be asked again.
+     */
     static long resolveFor(PhotofinishThread t, int site, Object o) {
         Thread self = Thread.currentThread();
         self.$pf = null;
@@ -177,8 +180,13 @@ final class PhotofinishNative {
         return b.toString();
     }
 
-    static Class<?> find(String name, ClassLoader loader) throws ClassNotFoundException {
-        return Class.forName(name, false, loader);
+    /** For the agent: the class that code of this loader means; null if there is none. */
+    static Class<?> find(String name, ClassLoader loader) {
+        try {
+            return Class.forName(name, false, loader);
+        } catch (ClassNotFoundException | LinkageError e) {
+            return null;
+        }
     }
 
     /** Binds all other natives. */
