@@ -109,10 +109,17 @@ impl Weaver<'_, '_, '_> {
             return Ok(());
         };
         let site = self.site_at(SiteKind::ArrayCopy, insn.pc);
+        let unshared = self.facts.is_unshared(insn.pc);
         let snippet = self.snippet(probes::ARRAYCOPY, |a| {
             store_all(a, &spilled);
             load_all(a, &spilled);
-            load_all(a, &spilled);
+            for (i, argument) in spilled.iter().enumerate() {
+                if i == 2 && unshared {
+                    a.raw(&[op::ACONST_NULL], 0, 1); // the destination needs no check
+                } else {
+                    a.load(argument.desc, argument.local);
+                }
+            }
             a.push_int(site);
         })?;
         self.editor.insert_before(insn.pc, snippet);

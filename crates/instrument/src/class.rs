@@ -125,6 +125,7 @@ pub(crate) struct ClassCx<'a> {
     pub(crate) class: ClassFile<'a>,
     pub(crate) name: String,
     pub(crate) level: Level,
+    pub(crate) mode: Mode,
     pub(crate) jdk: bool,
     /// The class declares `finalize()`.
     pub(crate) finalizes: bool,
@@ -157,6 +158,7 @@ impl<'a> ClassCx<'a> {
             models: models::of_class(&name).collect(),
             jdk: is_jdk(&name) && request.boot_or_platform != Some(false),
             level,
+            mode: request.mode,
             freezes: level == Level::Full && shadow::freezes(&class, &name),
             class,
             name,

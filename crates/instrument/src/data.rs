@@ -8,7 +8,8 @@
 
 use classfile::{Insn, acc, op, slots};
 
-use crate::class::FieldUse;
+use crate::class::{FieldUse, Mode};
+use crate::compound;
 use crate::method::{WeaveError, Weaver};
 use crate::policy::Level;
 use crate::probes;
@@ -23,6 +24,8 @@ impl Weaver<'_, '_, '_> {
             op::MONITORENTER => self.enter(insn),
             op::MONITOREXIT => self.exit(insn),
             _ if self.level < Level::Full => Ok(()),
+            op::IALOAD..=op::SASTORE if self.facts.is_unshared(insn.pc) => Ok(()),
+            op::IALOAD..=op::SALOAD if self.is_compound(insn) => Ok(()),
             op::IALOAD..=op::SALOAD => self.load(insn),
             op::IASTORE..=op::SASTORE => self.store(insn),
             op::NEWARRAY | op::ANEWARRAY | op::MULTIANEWARRAY => self.new_array(insn),
@@ -39,6 +42,11 @@ impl Weaver<'_, '_, '_> {
             && used.own.is_some_and(|access| access & acc::FINAL != 0)
             && shadow::leads_on(&used.target.desc);
         if !(frozen || self.watches(&used)) || self.facts.is_uninitialised(insn.pc) {
+            return Ok(());
+        }
+        // Only of a plain field: a volatile read has an order of its own.
+        let plain = used.own.is_some_and(|access| access & (acc::VOLATILE | acc::FINAL) == 0);
+        if plain && self.level == Level::Full && self.is_compound(insn) {
             return Ok(());
         }
         let kind = match insn.op {
@@ -104,6 +112,14 @@ impl Weaver<'_, '_, '_> {
             }
         }
         Ok(())
+    }
+
+    fn is_compound(&self, insn: &Insn) -> bool {
+        self.cx.mode == Mode::FastTrack
+            && self
+                .code
+                .index_of(insn.pc)
+                .is_some_and(|i| compound::is_compound(self.code, i, &self.targets))
     }
 
     /// Own fields are known; of another class's, even whether one is volatile

@@ -6,6 +6,7 @@ use classfile::flow::{Flow, Kind, Origin, State};
 use classfile::{Code, Insn, Operand, Pool, method as method_desc, op};
 
 use crate::class::ClassCx;
+use crate::fresh::Fresh;
 use crate::locals::LocalNames;
 use crate::method::{WeaveError, dotted};
 use crate::policy::Level;
@@ -16,6 +17,8 @@ pub(crate) struct Facts {
     uninitialised: Vec<u32>,
     fresh: Vec<u32>,
     arrays: Vec<(u32, String)>,
+    /// Accesses to arrays that no other thread can know.
+    unshared: Vec<u32>,
     /// Types of the arrays used, as descriptors, where they are known.
     types: Vec<(u32, String)>,
 }
@@ -50,11 +53,16 @@ impl Facts {
         };
         let mut facts = Facts::default();
         let mut uses = Vec::new();
+        let mut fresh = Fresh::default();
         flow.walk(|at, state| {
             if let Some(insn) = code.insns.get(at) {
                 facts.see(&cx.class.pool, level, insn, state, &mut uses);
+                if level == Level::Full {
+                    fresh.see(&cx.class.pool, code, insn, state, array_depth(insn.op));
+                }
             }
         });
+        facts.unshared = fresh.unshared(code);
         if level == Level::Full && !uses.is_empty() {
             let namer = Namer {
                 names: match cx.class.methods.get(index) {
@@ -145,6 +153,11 @@ impl Facts {
     /// The constructor call at `pc` leaves the new object on top of the stack.
     pub(crate) fn is_fresh(&self, pc: u32) -> bool {
         self.fresh.binary_search(&pc).is_ok()
+    }
+
+    /// The array written at `pc` (or copied to) is known to this thread only.
+    pub(crate) fn is_unshared(&self, pc: u32) -> bool {
+        self.unshared.binary_search(&pc).is_ok()
     }
 
     /// The type of the array used at `pc`, as a descriptor.

@@ -5,6 +5,7 @@ use classfile::{Asm, ClassFile, Code, EditError, Editor, Insn, PoolFull, Snippet
 
 use crate::class::ClassCx;
 use crate::facts::Facts;
+use crate::fresh;
 use crate::policy::Level;
 use crate::probes::Probe;
 use crate::site::{Site, SiteKind};
@@ -40,6 +41,8 @@ pub(crate) struct Weaver<'w, 'c, 'a> {
     pub(crate) code: &'c Code<'a>,
     pub(crate) editor: Editor<'c, 'a>,
     pub(crate) facts: Facts,
+    /// Where jumps lead, sorted.
+    pub(crate) targets: Vec<u32>,
     /// Lower than the class's if the method got too large.
     pub(crate) level: Level,
     pub(crate) scratch: Scratch,
@@ -84,7 +87,10 @@ pub(crate) fn weave(cx: &mut ClassCx<'_>, index: usize, level: Level) -> Result<
     } else {
         Facts::gather(cx, &code, index, level)?
     };
+    let mut targets: Vec<u32> = fresh::jumps(&code).into_iter().map(|(_, to)| to).collect();
+    targets.sort_unstable();
     let mut weaver = Weaver {
+        targets,
         editor: Editor::new(&code),
         code: &code,
         cx,
