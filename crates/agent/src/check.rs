@@ -14,6 +14,7 @@ use jni_sys::jobject;
 use order::{ClockView, Epoch, ReadSets, Stamp, Tid, VectorClock};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
+use std::sync::{Mutex, MutexGuard};
 
 /// What the slow path shares between threads.
 #[derive(Default, Debug)]
@@ -55,7 +56,7 @@ impl Agent {
             Word::Access(stamp) => Reads::One(stamp),
             Word::Set(set) => Reads::Shared(set),
         };
-        let mut check = self.check.lock().unwrap_or_else(|e| e.into_inner());
+        let mut check = lock_soon(&self.check);
         let check = &mut *check;
         let step = loop {
             let step = if q.write {
@@ -255,4 +256,16 @@ impl Agent {
 /// Frames between a reflective access and the code that asked for it.
 fn is_reflection(frame: &Frame) -> bool {
     ["jdk.internal.reflect.", "sun.reflect.", "java.lang.reflect."].iter().any(|p| frame.class.starts_with(p))
+}
+
+/// Takes a lock that is held for a fraction of a microsecond: going to sleep
+/// for it would cost more than the wait.
+fn lock_soon<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    for _ in 0..200 {
+        if let Ok(guard) = mutex.try_lock() {
+            return guard;
+        }
+        std::hint::spin_loop();
+    }
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
 }

@@ -46,8 +46,7 @@ final class PhotofinishClocks {
         int c = U.getInt(at);
         if (c == Integer.MAX_VALUE) return; // two thousand million releases: later accesses merge into one epoch
         U.putInt(at, c + 1);
-        t.epoch = (long) (c + 1) << 12 | t.slot;
-        t.shared = -1;
+        t.enter((long) (c + 1) << 12 | t.slot);
     }
 
     /** Release of a lock that `t` has acquired before, so that its clock covers the old one. */

@@ -47,7 +47,7 @@ final class PhotofinishFastTrack {
         long off = U.getLong(PhotofinishNative.SITES + ((long) site << 5));
         if (off > 0) {
             long r = U.getLong(o, off);
-            if (r >>> SITE_BITS != t.epoch && r != t.shared) {
+            if (r >>> SITE_BITS != t.epoch && t.sets[(int) (r >>> 32) & PhotofinishThread.SETS - 1] != r) {
                 readMiss(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 8), off, site, o, -1);
             }
         } else if (off != IGNORE) {
@@ -94,7 +94,7 @@ final class PhotofinishFastTrack {
         int k = 2 * i + 1;
         if (k <= 0 || k >= cells.length) return; // here too
         long r = cells[k];
-        if (r >>> SITE_BITS != t.epoch && r != t.shared) {
+        if (r >>> SITE_BITS != t.epoch && t.sets[(int) (r >>> 32) & PhotofinishThread.SETS - 1] != r) {
             readMiss(t, cells, CELLS + 16L * i, CELLS + 16L * i + 8, site, array, i);
         }
     }
@@ -119,14 +119,7 @@ final class PhotofinishFastTrack {
         if (w >>> SITE_BITS == epoch) return; // read after one's own write: the write stands for both
         long r = U.getLong(base, roff);
         if (after(t, w)) {
-            int slot = (int) (r >>> SITE_BITS) & 0xfff;
-            if (slot == SHARED) {
-                int k = (int) (r >>> 32) & PhotofinishThread.SETS - 1;
-                if (t.sets[k] == r && t.setEpochs[k] == epoch) {
-                    t.shared = r;
-                    return;
-                }
-            } else if (after(t, r)) {
+            if (((int) (r >>> SITE_BITS) & 0xfff) != SHARED && after(t, r)) {
                 U.putLong(base, roff, epoch << SITE_BITS | site);
                 sample(t, site);
                 return;

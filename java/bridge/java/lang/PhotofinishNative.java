@@ -75,10 +75,7 @@ final class PhotofinishNative {
             long now = U.getLong(t.clock - 8);
             if (now == r || U.compareAndSetLong(base, roff, r, now)) {
                 if (((int) (now >>> PhotofinishFastTrack.SITE_BITS) & 0xfff) == PhotofinishFastTrack.SHARED) {
-                    int k = (int) (now >>> 32) & PhotofinishThread.SETS - 1;
-                    t.sets[k] = now;
-                    t.setEpochs[k] = t.epoch;
-                    t.shared = now;
+                    t.knows(now);
                 }
                 return;
             }

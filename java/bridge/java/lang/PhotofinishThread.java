@@ -25,9 +25,6 @@ public final class PhotofinishThread {
     /** The current epoch: clock << 12 | slot. */
     long epoch;
 
-    /** A read set that contains the current epoch, as it stands in a read word; -1 if none is known. */
-    long shared = -1;
-
     /** Locks found last, by site. */
     final PhotofinishShadow[] near = new PhotofinishShadow[NEAR];
 
@@ -39,10 +36,10 @@ public final class PhotofinishThread {
     /** Garbage collections that the caches have been cleared of. */
     int collections;
 
-    /** Read sets known to contain this thread's current epoch (see PhotofinishFastTrack). */
+    /** Read sets known to contain this thread's current epoch, as they stand in read words. */
     final long[] sets = new long[SETS];
 
-    final long[] setEpochs = new long[SETS];
+    private boolean setsUsed = true;
 
     /** Depth of modelled methods: inside them atomics are not the program's synchronisation. */
     int quiet;
@@ -91,7 +88,7 @@ public final class PhotofinishThread {
         this.id = id;
         this.slot = slot;
         this.clock = clock;
-        this.epoch = (long) start << 12 | slot;
+        enter((long) start << 12 | slot);
         PhotofinishNative.U.putInt(clock + 4L * slot, start);
         for (int i = 0; i < NEAR; i++) {
             near[i] = PhotofinishTable.NONE;
@@ -154,6 +151,21 @@ public final class PhotofinishThread {
         System.arraycopy(waitHolds, 0, holds, 0, n);
         waits = locks;
         waitHolds = holds;
+    }
+
+    /** The word of a read set that contains the current epoch: the next such read is done at once. */
+    void knows(long set) {
+        sets[(int) (set >>> 32) & SETS - 1] = set;
+        setsUsed = true;
+    }
+
+    /** A new epoch, which no set contains. */
+    void enter(long epoch) {
+        this.epoch = epoch;
+        if (setsUsed) {
+            for (int i = 0; i < SETS; i++) sets[i] = -1;
+            setsUsed = false;
+        }
     }
 
     /** After a collection: what is dead must not hold on to its cells, what is in use is kept. */
