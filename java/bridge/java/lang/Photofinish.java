@@ -173,7 +173,7 @@ public final class Photofinish {
         PhotofinishThread t = self();
         if (t == null) return;
         PhotofinishShadow c = PhotofinishNative.classOf(t, site);
-        if (c != PhotofinishTable.NONE) PhotofinishLocks.enter(t, c, PhotofinishLocks.MONITOR, site);
+        PhotofinishLocks.enter(t, c, PhotofinishLocks.MONITOR, site);
     }
 
     public static void exitTop(int site) {
@@ -194,7 +194,7 @@ public final class Photofinish {
 
     public static void lockAcquired(Object sync, int site) {
         PhotofinishThread t = self();
-        if (t != null) PhotofinishLocks.enter(t, PhotofinishTable.near(t, sync, site), PhotofinishLocks.LOCK, site);
+        if (t != null) PhotofinishLocks.enter(t, PhotofinishLocks.lockOf(t, sync, site), PhotofinishLocks.LOCK, site);
     }
 
     public static void lockTried(boolean got, Object sync, int site) {
@@ -203,12 +203,12 @@ public final class Photofinish {
 
     public static void lockReleasing(Object sync, int site) {
         PhotofinishThread t = self();
-        if (t != null) PhotofinishLocks.exit(t, PhotofinishTable.near(t, sync, site), PhotofinishLocks.LOCK, site);
+        if (t != null) PhotofinishLocks.exit(t, PhotofinishLocks.lockOf(t, sync, site), PhotofinishLocks.LOCK, site);
     }
 
     public static void lockSharedAcquired(Object sync, int site) {
         PhotofinishThread t = self();
-        if (t != null) PhotofinishLocks.enterShared(t, sync, site);
+        if (t != null) PhotofinishLocks.enterShared(t, PhotofinishLocks.lockOf(t, sync, site), site);
     }
 
     public static void lockSharedTried(boolean got, Object sync, int site) {
@@ -217,7 +217,7 @@ public final class Photofinish {
 
     public static void lockSharedReleasing(Object sync, int site) {
         PhotofinishThread t = self();
-        if (t != null) PhotofinishLocks.exitShared(t, sync, site);
+        if (t != null) PhotofinishLocks.exitShared(t, PhotofinishLocks.lockOf(t, sync, site), site);
     }
 
     public static void stampWrite(long stamp, Object lock, int site) {
@@ -240,7 +240,7 @@ public final class Photofinish {
 
     public static void awaitBegin(Object sync, int site) {
         PhotofinishThread t = self();
-        if (t != null) PhotofinishLocks.waitBegin(t, sync, site);
+        if (t != null) PhotofinishLocks.waitBegin(t, PhotofinishLocks.lockOf(t, sync, site), site);
     }
 
     public static void awaitEnd(int site) {
@@ -250,7 +250,7 @@ public final class Photofinish {
 
     public static void signal(Object sync, int site) {
         PhotofinishThread t = self();
-        if (t != null && PhotofinishNative.EVENTS) PhotofinishEvents.notified(t, sync, true, site);
+        if (t != null && PhotofinishNative.EVENTS) PhotofinishEvents.notified(t, PhotofinishLocks.lockOf(t, sync, site), true, site);
     }
 
     // Other edges.
@@ -306,7 +306,8 @@ public final class Photofinish {
     }
 
     static void waiting(Object o) {
-        awaitBegin(o, 0);
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishLocks.waitBegin(t, PhotofinishTable.near(t, o, 0), 0);
     }
 
     static void waited(Object o, boolean interrupted) {
@@ -316,7 +317,7 @@ public final class Photofinish {
 
     static void notifying(Object o, boolean all) {
         PhotofinishThread t = self();
-        if (t != null && PhotofinishNative.EVENTS) PhotofinishEvents.notified(t, o, all, 0);
+        if (t != null && PhotofinishNative.EVENTS) PhotofinishEvents.notified(t, PhotofinishTable.near(t, o, 0), all, 0);
     }
 
     /** An InterruptedException is about to be thrown: what interrupt() released is now acquired. */

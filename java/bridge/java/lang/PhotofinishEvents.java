@@ -121,8 +121,8 @@ final class PhotofinishEvents {
         sync(t, JOIN, 0, other.id);
     }
 
-    static void notified(PhotofinishThread t, Object o, boolean all, int site) {
-        sync(t, all ? NOTIFY_ALL : NOTIFY, site, shadowId(PhotofinishTable.near(t, o, site)));
+    static void notified(PhotofinishThread t, PhotofinishShadow lock, boolean all, int site) {
+        sync(t, all ? NOTIFY_ALL : NOTIFY, site, shadowId(lock));
     }
 
     private static void room(PhotofinishThread t) {

@@ -4,6 +4,9 @@ package java.lang;
  * Who holds what. A lock is found by the object it belongs to: the one whose monitor it is, or the
  * synchroniser inside a `java.util.concurrent` lock. Re-entrant acquisitions are counted and order
  * nothing.
+ *
+ * <p>Stamped locks belong to whoever has the stamp, not to a thread. One that is seen to be unlocked
+ * by another thread than the one that locked it still orders, but counts as held by nobody.
  */
 final class PhotofinishLocks {
     static final byte MONITOR = 0;
@@ -12,8 +15,27 @@ final class PhotofinishLocks {
 
     private PhotofinishLocks() {}
 
+    /** The lock of java.util.concurrent that an object stands for, apart from its monitor. */
+    static PhotofinishShadow lockOf(PhotofinishThread t, Object o, int site) {
+        PhotofinishShadow s = PhotofinishTable.near(t, o, site);
+        if (s.lock != null || s == PhotofinishTable.NONE) return s.lock == null ? s : s.lock;
+        synchronized (s) {
+            if (s.lock == null) {
+                PhotofinishShadow lock = new PhotofinishShadow(o, s.hash);
+                PhotofinishNative.U.storeFence(); // others must not see a half-made one
+                s.lock = lock;
+            }
+            return s.lock;
+        }
+    }
+
     static void enter(PhotofinishThread t, PhotofinishShadow s, byte kind, int site) {
+        if (s.loose) {
+            enterLoose(t, s, true, site);
+            return;
+        }
         push(t, s, kind);
+        if (s == PhotofinishTable.NONE) return; // unknown: there only for its end to find
         if (s.holder == t) {
             s.holds++;
             return;
@@ -40,6 +62,7 @@ final class PhotofinishLocks {
     }
 
     static void exit(PhotofinishThread t, PhotofinishShadow s, byte kind, int site) {
+        if (s == PhotofinishTable.NONE) pop(t, s, kind);
         if (s.holder != t) return; // not ours: the JVM throws, or it was taken before we looked
         pop(t, s, kind);
         if (--s.holds > 0) return;
@@ -57,8 +80,11 @@ final class PhotofinishLocks {
         }
     }
 
-    static void enterShared(PhotofinishThread t, Object o, int site) {
-        PhotofinishShadow s = PhotofinishTable.near(t, o, site);
+    static void enterShared(PhotofinishThread t, PhotofinishShadow s, int site) {
+        if (s.loose) {
+            enterLoose(t, s, false, site);
+            return;
+        }
         boolean first = indexOf(t, s, SHARED) < 0;
         push(t, s, SHARED);
         if (!first) return;
@@ -70,8 +96,7 @@ final class PhotofinishLocks {
         }
     }
 
-    static void exitShared(PhotofinishThread t, Object o, int site) {
-        PhotofinishShadow s = PhotofinishTable.near(t, o, site);
+    static void exitShared(PhotofinishThread t, PhotofinishShadow s, int site) {
         if (indexOf(t, s, SHARED) < 0) return;
         pop(t, s, SHARED);
         if (indexOf(t, s, SHARED) >= 0) return;
@@ -86,25 +111,73 @@ final class PhotofinishLocks {
 
     /** kind: 0 write, 1 read, 2 whichever is held. */
     static void stampRelease(PhotofinishThread t, Object lock, int kind, int site) {
-        PhotofinishShadow s = PhotofinishTable.near(t, lock, site);
-        if (kind == 0 || kind == 2 && s.holder == t) exit(t, s, LOCK, site);
-        else exitShared(t, lock, site);
+        PhotofinishShadow s = lockOf(t, lock, site);
+        boolean write = kind == 0 || kind == 2 && s.holder == t;
+        if (!s.loose && !(write ? s.holder == t : indexOf(t, s, SHARED) >= 0)) {
+            s.loose = true;
+            s.holder = null;
+        }
+        if (s.loose) exitLoose(t, s, write, site);
+        else if (write) exit(t, s, LOCK, site);
+        else exitShared(t, s, site);
     }
 
     /** A conversion succeeded: now held in the given mode (0 write, 1 read, 2 not at all). */
     static void stampConverted(PhotofinishThread t, Object lock, int mode, int site) {
-        PhotofinishShadow s = PhotofinishTable.near(t, lock, site);
+        PhotofinishShadow s = lockOf(t, lock, site);
+        if (s.loose) {
+            exitLoose(t, s, true, site);
+            if (mode != 2) enterLoose(t, s, mode == 0, site);
+            return;
+        }
         boolean writes = s.holder == t;
         boolean reads = indexOf(t, s, SHARED) >= 0;
         if (writes && mode != 0) exit(t, s, LOCK, site);
-        if (reads && mode != 1) exitShared(t, lock, site);
+        if (reads && mode != 1) exitShared(t, s, site);
         if (mode == 0 && !writes) enter(t, s, LOCK, site);
-        if (mode == 1 && !reads) enterShared(t, lock, site);
+        if (mode == 1 && !reads) enterShared(t, s, site);
+    }
+
+    private static void enterLoose(PhotofinishThread t, PhotofinishShadow s, boolean write, int site) {
+        forget(t, s, site);
+        if (PhotofinishNative.EVENTS) {
+            PhotofinishEvents.sync(t, PhotofinishEvents.SYNC_ACQUIRE, site, PhotofinishEvents.shadowId(s));
+            return;
+        }
+        int[] c = s.clock;
+        if (c != null) PhotofinishClocks.acquire(t, c);
+        c = write ? s.sharedClock : null;
+        if (c != null) PhotofinishClocks.acquire(t, c);
+    }
+
+    private static void exitLoose(PhotofinishThread t, PhotofinishShadow s, boolean write, int site) {
+        forget(t, s, site);
+        if (PhotofinishNative.EVENTS) {
+            PhotofinishEvents.sync(t, PhotofinishEvents.SYNC_RELEASE, site, PhotofinishEvents.shadowId(s));
+            return;
+        }
+        synchronized (s) {
+            if (write) s.clock = PhotofinishClocks.releaseInto(t, s.clock);
+            else s.sharedClock = PhotofinishClocks.releaseInto(t, s.sharedClock);
+        }
+    }
+
+    /** What is left from the time when this lock's holders were known. */
+    private static void forget(PhotofinishThread t, PhotofinishShadow s, int site) {
+        for (byte kind = LOCK; kind <= SHARED; kind++) {
+            boolean held = false;
+            while (indexOf(t, s, kind) >= 0) {
+                pop(t, s, kind);
+                held = true;
+            }
+            if (!held || !PhotofinishNative.EVENTS) continue;
+            int event = kind == LOCK ? PhotofinishEvents.RELEASE : PhotofinishEvents.RELEASE_SHARED;
+            PhotofinishEvents.sync(t, event, site, PhotofinishEvents.shadowId(s));
+        }
     }
 
     /** wait and await give the lock up, however often it was taken. */
-    static void waitBegin(PhotofinishThread t, Object o, int site) {
-        PhotofinishShadow s = PhotofinishTable.near(t, o, site);
+    static void waitBegin(PhotofinishThread t, PhotofinishShadow s, int site) {
         if (s.holder != t) s = PhotofinishTable.NONE; // the JVM throws
         int n = t.waitCount++;
         if (n == t.waits.length) t.growWaits();
@@ -201,7 +274,7 @@ final class PhotofinishLocks {
         StringBuilder b = new StringBuilder();
         for (int i = 0; i < t.heldCount; i++) {
             PhotofinishShadow s = t.held[i];
-            if (indexOf(t, s, t.heldKinds[i]) != i) continue; // taken again further in
+            if (s.loose || indexOf(t, s, t.heldKinds[i]) != i) continue; // the latter: taken again further in
             Object o = s.get();
             if (o == null) continue;
             if (b.length() > 0) b.append('\n');

@@ -21,6 +21,12 @@ final class PhotofinishShadow extends PhotofinishArray {
 
     int holds;
 
+    /** The lock of java.util.concurrent that the object is, if it is one; its monitor is another. */
+    PhotofinishShadow lock;
+
+    /** A stamped lock that was unlocked by a thread that had not locked it: who holds it is unknown. */
+    boolean loose;
+
     PhotofinishShadow(Object o, int hash) {
         super(o, hash);
     }
