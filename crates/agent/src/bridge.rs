@@ -16,6 +16,7 @@ pub struct Bridge {
     native: jclass,
     thread: jclass,
     attach: jmethodID,
+    gone: jmethodID,
     forking: jmethodID,
     waiting: jmethodID,
     waited: jmethodID,
@@ -73,6 +74,7 @@ impl Bridge {
             native,
             thread,
             attach: jni.static_method(thread, "attach", "(Ljava/lang/Thread;Z)V")?,
+            gone: jni.static_method(thread, "gone", "(Ljava/lang/Thread;)V")?,
             forking: jni.static_method(photofinish, "forking", "(Ljava/lang/Thread;)V")?,
             waiting: jni.static_method(photofinish, "waiting", "(Ljava/lang/Object;)V")?,
             waited: jni.static_method(photofinish, "waited", "(Ljava/lang/Object;Z)V")?,
@@ -93,6 +95,10 @@ impl Bridge {
 
     pub fn attach(&self, jni: Jni, thread: jobject, system: bool) {
         jni.call_void(self.thread, self.attach, &[object(thread), flag(system)]);
+    }
+
+    pub fn gone(&self, jni: Jni, thread: jobject) {
+        jni.call_void(self.thread, self.gone, &[object(thread)]);
     }
 
     pub fn forking(&self, jni: Jni, child: jobject) {

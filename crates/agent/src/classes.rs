@@ -57,6 +57,10 @@ impl Agent {
         for s in &rewritten.skipped {
             self.skip(&rewritten.name, Some(&s.method), &s.why);
         }
+        // Loaded when the first virtual thread is made, of either kind.
+        if matches!(&*rewritten.name, "java/lang/VirtualThread$VThreadContinuation" | "java/lang/ThreadBuilders$BoundVirtualThread") {
+            self.findings.warn("the program uses virtual threads, which are not watched: what they do is not checked");
+        }
         let mut coverage = self.coverage.lock().unwrap_or_else(|e| e.into_inner());
         coverage.seen += 1;
         coverage.missing_models.extend(rewritten.missing_models);

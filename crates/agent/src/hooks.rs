@@ -1,7 +1,7 @@
 //! What the JVM calls us for, in the order in which it does: early VMStart
 //! (define the bridge), class files as they are loaded, natives as they are
 //! bound, VMInit (the program's threads get their state and probes wake up),
-//! threads that nobody started, VMDeath.
+//! threads that nobody started, threads that end, VMDeath.
 
 use crate::bridge::{self, Bridge};
 use crate::jni::Jni;
@@ -28,6 +28,7 @@ pub fn install(agent: &Agent) -> Result<(), String> {
     callbacks.set(event::VM_INIT, vm_init as *const c_void);
     callbacks.set(event::VM_DEATH, vm_death as *const c_void);
     callbacks.set(event::THREAD_START, thread_start as *const c_void);
+    callbacks.set(event::THREAD_END, thread_end as *const c_void);
     callbacks.set(event::CLASS_FILE_LOAD_HOOK, class_file as *const c_void);
     callbacks.set(event::NATIVE_METHOD_BIND, native_bind as *const c_void);
     if !jvmti.set_callbacks(&callbacks) {
@@ -81,6 +82,7 @@ extern "system" fn vm_init(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
             }
         }
         a.jvmti.enable(event::THREAD_START);
+        a.jvmti.enable(event::THREAD_END);
     });
 }
 
@@ -90,6 +92,15 @@ extern "system" fn thread_start(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
         if let Some(b) = a.bridge.get() {
             let (_, system) = a.jvmti.thread(thread);
             b.attach(jni, thread, system);
+        }
+    });
+}
+
+/// A thread has run its last bytecode; nobody sees yet that it is dead.
+extern "system" fn thread_end(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
+    with(env, |a, jni| {
+        if let Some(b) = a.bridge.get() {
+            b.gone(jni, thread);
         }
     });
 }

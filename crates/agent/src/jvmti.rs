@@ -49,6 +49,7 @@ pub mod event {
     pub const VM_INIT: u32 = 50;
     pub const VM_DEATH: u32 = 51;
     pub const THREAD_START: u32 = 52;
+    pub const THREAD_END: u32 = 53;
     pub const CLASS_FILE_LOAD_HOOK: u32 = 54;
     pub const VM_START: u32 = 57;
     pub const NATIVE_METHOD_BIND: u32 = 67;

@@ -71,6 +71,11 @@ impl RawClock {
         RawClock(leak(HEADER + 4 * (MAX_SLOTS + 1)) + HEADER)
     }
 
+    /// The header alone, with slot 0: events carry no clocks.
+    pub fn header() -> RawClock {
+        RawClock(leak(HEADER + 64) + HEADER)
+    }
+
     /// # Safety
     /// `address` must come from [`RawClock::address`].
     pub unsafe fn at(address: i64) -> RawClock {

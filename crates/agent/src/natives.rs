@@ -72,6 +72,9 @@ extern "system" fn end_thread(env: Env, _: jclass, slot: jint, clock: jlong) {
     with(env, |a, _| {
         // SAFETY: the bridge passes the address of a clock.
         let clock = unsafe { RawClock::at(clock) };
+        if let Some(recorder) = &a.recorder {
+            recorder.close(clock);
+        }
         a.threads.lock().unwrap_or_else(|e| e.into_inner()).end(slot as u16, clock);
     });
 }

@@ -9,7 +9,7 @@ use instrument::SiteKind;
 use rustc_hash::FxHashMap;
 use std::fs::File;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use trace::tables::{self, Footer, RunHeader};
@@ -24,12 +24,24 @@ pub struct Recorder {
     events: AtomicU64,
 }
 
+/// A thread's buffer.
+#[derive(Debug)]
+struct Buffer {
+    start: usize,
+    thread: u32,
+    /// Held while the records are taken out. True once the last were taken, at
+    /// the end of the VM, while daemon threads still write.
+    taken: Mutex<bool>,
+}
+
 #[derive(Debug)]
 struct State {
     /// None after a write failed: recording has stopped.
     writer: Option<Writer<File>>,
-    /// Buffers by clock address, with the thread that fills each.
-    buffers: FxHashMap<i64, (usize, u32)>,
+    /// Buffers by the address of the thread's clock.
+    buffers: FxHashMap<i64, Arc<Buffer>>,
+    /// Memory of the buffers of threads that have ended.
+    spare: Vec<usize>,
     classes_written: usize,
     threads_written: usize,
     fields_written: usize,
@@ -46,45 +58,59 @@ impl Recorder {
             start_ms: now,
         };
         let writer = Writer::new(file, &header).map_err(|e| format!("cannot write the trace {}: {e}", path.display()))?;
-        let state = State { writer: Some(writer), buffers: FxHashMap::default(), classes_written: 0, threads_written: 0, fields_written: 0 };
+        let state = State { writer: Some(writer), buffers: FxHashMap::default(), spare: Vec::new(), classes_written: 0, threads_written: 0, fields_written: 0 };
         Ok(Recorder { state: Mutex::new(state), events: AtomicU64::new(0) })
     }
 
     /// A thread's buffer: where it starts; where it ends is left below the clock.
     pub fn open(&self, clock: RawClock) -> i64 {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
-        let entry = state.buffers.entry(clock.address()).or_insert_with(|| (leak(BUFFER), 0));
-        entry.1 = clock.id();
-        clock.set_limit(entry.0 + BUFFER);
-        entry.0 as i64
+        let start = state.spare.pop().unwrap_or_else(|| leak(BUFFER));
+        let buffer = Buffer { start, thread: clock.id(), taken: Mutex::new(false) };
+        state.buffers.insert(clock.address(), Arc::new(buffer));
+        clock.set_limit(start + BUFFER);
+        start as i64
     }
 
-    /// Takes the records of a buffer; returns where to go on writing.
+    /// The thread has ended, and has flushed its buffer.
+    pub fn close(&self, clock: RawClock) {
+        let found = self.state.lock().unwrap_or_else(|e| e.into_inner()).buffers.remove(&clock.address());
+        if let Some(buffer) = found {
+            *buffer.taken.lock().unwrap_or_else(|e| e.into_inner()) = true;
+            self.state.lock().unwrap_or_else(|e| e.into_inner()).spare.push(buffer.start);
+        }
+    }
+
+    /// Takes the records of a buffer; returns where to go on writing, 0 if the
+    /// thread has none.
     pub fn flush(&self, agent: &Agent, clock: RawClock) -> i64 {
         let found = {
             let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
-            state.buffers.get(&clock.address()).copied()
+            state.buffers.get(&clock.address()).cloned()
         };
-        let Some((start, thread)) = found else { return 0 };
+        let Some(buffer) = found else { return 0 };
+        let taken = buffer.taken.lock().unwrap_or_else(|e| e.into_inner());
         thread_local! {
             static ENCODER: std::cell::RefCell<(Encoder, Vec<u8>)> = std::cell::RefCell::default();
         }
         ENCODER.with_borrow_mut(|(encoder, chunk)| {
             // SAFETY: only this thread writes to its buffer.
-            let words = unsafe { std::slice::from_raw_parts_mut(start as *mut u64, BUFFER / 8) };
+            let words = unsafe { std::slice::from_raw_parts_mut(buffer.start as *mut u64, BUFFER / 8) };
             let used = used_words(words);
-            chunk.clear();
-            let what = encoder.raw_chunk(ThreadId(thread), &words[..used], chunk);
+            if !*taken {
+                chunk.clear();
+                let what = encoder.raw_chunk(ThreadId(buffer.thread), &words[..used], chunk);
+                self.events.fetch_add(what.events, Ordering::Relaxed);
+                let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+                let written = state.tables(agent).and_then(|()| match &mut state.writer {
+                    Some(writer) => writer.append_chunk(chunk, &what),
+                    None => Ok(()),
+                });
+                state.check(agent, written);
+            }
             words[..used].fill(0);
-            self.events.fetch_add(what.events, Ordering::Relaxed);
-            let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
-            let written = state.tables(agent).and_then(|()| match &mut state.writer {
-                Some(writer) => writer.append_chunk(chunk, &what),
-                None => Ok(()),
-            });
-            state.check(agent, written);
         });
-        start as i64
+        buffer.start as i64
     }
 
     pub fn events(&self) -> u64 {
@@ -93,22 +119,33 @@ impl Recorder {
 
     /// At the end of the VM: what the threads still have in their buffers.
     pub fn finish(&self, agent: &Agent) {
-        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
-        let mut written = state.tables(agent);
-        let buffers: Vec<_> = state.buffers.values().copied().collect();
-        for (start, thread) in buffers {
-            // SAFETY: a buffer of ours. Daemon threads may still be writing;
-            // a record counts once its first word is there.
-            let words = unsafe { std::slice::from_raw_parts(start as *const u64, BUFFER / 8) };
-            let used = used_words(words);
-            if let (Ok(()), Some(writer)) = (&written, &mut state.writer)
-                && used > 0
-            {
-                written = writer.append_raw(ThreadId(thread), &words[..used]).map(|what| {
-                    self.events.fetch_add(what.events, Ordering::Relaxed);
-                });
+        let buffers: Vec<_> = {
+            let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+            state.buffers.values().cloned().collect()
+        };
+        for buffer in buffers {
+            let mut taken = buffer.taken.lock().unwrap_or_else(|e| e.into_inner());
+            if std::mem::replace(&mut *taken, true) {
+                continue; // its thread has just ended
             }
+            // SAFETY: a buffer of ours. A daemon thread may still be writing; a
+            // record counts once its first word is there.
+            let words = unsafe { std::slice::from_raw_parts(buffer.start as *const u64, BUFFER / 8) };
+            let used = used_words(words);
+            if used == 0 {
+                continue;
+            }
+            let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+            let written = state.tables(agent).and_then(|()| match &mut state.writer {
+                Some(writer) => writer.append_raw(ThreadId(buffer.thread), &words[..used]).map(|what| {
+                    self.events.fetch_add(what.events, Ordering::Relaxed);
+                }),
+                None => Ok(()),
+            });
+            state.check(agent, written);
         }
+        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        let written = state.tables(agent);
         state.check(agent, written);
         let instrumented = agent.coverage.lock().unwrap_or_else(|e| e.into_inner()).instrumented;
         let footer = Footer { classes_instrumented: instrumented, ..Footer::default() };

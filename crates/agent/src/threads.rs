@@ -5,7 +5,8 @@
 //! already knows the last epoch of the slot's former owner: then nothing can
 //! tell the two apart. When slots run out, the slot of the longest dead thread
 //! is taken all the same (races with that thread may be missed, none is
-//! invented), and counted.
+//! invented), and counted. Where accesses become events nobody asks for slots,
+//! and a thread has a header only.
 
 use crate::memory::{MAX_SLOTS, RawClock};
 use crate::stacks::Frame;
@@ -35,15 +36,27 @@ pub struct Threads {
     slots: Vec<Slot>,
     /// Slots of dead threads with their last clock, oldest first.
     free: VecDeque<(Tid, u64)>,
+    /// Clocks of dead threads that had no slot of their own.
+    spare: Vec<RawClock>,
+    events: bool,
     pub forced_reuse: u64,
 }
 
 impl Threads {
+    pub fn new(events: bool) -> Threads {
+        Threads { events, ..Threads::default() }
+    }
+
     /// A new thread: its clock in shared memory, introduced to the bridge.
     pub fn start(&mut self, parent: Option<RawClock>, name: String, system: bool, created: Arc<[Frame]>) -> RawClock {
         let id = self.all.len() as u32;
         let creator = parent.map(RawClock::id);
         self.all.push(Thread { id, name, system, creator, created });
+        if self.events {
+            let clock = self.spare.pop().unwrap_or_else(RawClock::header);
+            clock.introduce(id, 0, 1);
+            return clock;
+        }
         let known = |(slot, last): &(Tid, u64)| parent.is_some_and(|p| p.get(*slot) >= *last);
         let place = self.free.iter().position(known).or_else(|| {
             let full = self.slots.len() >= MAX_SLOTS && !self.free.is_empty();
@@ -59,7 +72,8 @@ impl Threads {
             None => {
                 // More living threads than slots: this one shares the last.
                 self.forced_reuse += 1;
-                let clock = RawClock::new();
+                let clock = self.spare.pop().unwrap_or_else(RawClock::new);
+                clock.clear();
                 clock.introduce(id, (MAX_SLOTS - 1) as Tid, 1);
                 return clock;
             }
@@ -74,6 +88,8 @@ impl Threads {
     pub fn end(&mut self, slot: Tid, clock: RawClock) {
         if self.slots.get(usize::from(slot)).is_some_and(|s| s.clock.address() == clock.address()) {
             self.free.push_back((slot, clock.get(slot)));
+        } else {
+            self.spare.push(clock);
         }
     }
 
@@ -103,6 +119,18 @@ mod tests {
 
     fn start(threads: &mut Threads, parent: Option<RawClock>) -> RawClock {
         threads.start(parent, "t".into(), false, Arc::new([]))
+    }
+
+    #[test]
+    fn events_need_no_slots() {
+        let mut threads = Threads::new(true);
+        let a = start(&mut threads, None);
+        let b = start(&mut threads, Some(a));
+        assert_ne!(a.address(), b.address());
+        threads.end(0, b);
+        let c = start(&mut threads, Some(a));
+        assert_eq!((c.address(), c.id()), (b.address(), 2));
+        assert_eq!((threads.slot_count(), threads.forced_reuse), (0, 0));
     }
 
     #[test]

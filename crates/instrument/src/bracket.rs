@@ -7,7 +7,7 @@
 use classfile::{Insn, Snippet, acc, method as method_desc, op};
 
 use crate::method::{WeaveError, Weaver, call_probe, field_desc, keeps_this};
-use crate::models::{Hook, Model};
+use crate::models::{Hook, Model, Stamp};
 use crate::policy::Level;
 use crate::probes::{self, Probe};
 use crate::site::SiteKind;
@@ -30,7 +30,7 @@ impl Weaver<'_, '_, '_> {
         let access = self.cx.class.methods.get(index).map_or(0, |m| m.access);
         let mut brackets = Vec::new();
         if self.level > Level::None {
-            if access & acc::SYNCHRONIZED != 0 {
+            if access & acc::SYNCHRONIZED != 0 && !self.only_counts() {
                 brackets.push(self.synchronized(access)?);
             }
             // Thread's own initialiser binds currentThread, which every probe
@@ -128,6 +128,13 @@ impl Weaver<'_, '_, '_> {
         Ok(bracket)
     }
 
+    /// Thread's methods that number threads order those who make threads by
+    /// accident only; nothing says that they do.
+    fn only_counts(&self) -> bool {
+        self.cx.name == "java/lang/Thread"
+            && matches!(&*self.cx.method, "nextThreadNum" | "nextThreadID")
+    }
+
     fn class_init(&mut self) -> Result<Bracket, WeaveError> {
         let site = self.site_at(SiteKind::Init, 0);
         Ok(Bracket {
@@ -165,7 +172,10 @@ impl Weaver<'_, '_, '_> {
             return Ok(None);
         };
         let is_static = access & acc::STATIC != 0;
-        let needs_this = !matches!(model.hook, Hook::AcquireResult | Hook::ReleaseParam(_));
+        let needs_this = !matches!(
+            model.hook,
+            Hook::AcquireResult | Hook::ReleaseParam(_) | Hook::ThreadsEnded
+        );
         let returned = match model.hook {
             Hook::TryLock { .. } | Hook::SharedTryLock { .. } | Hook::ThreadAlive => {
                 signature.ret == "Z"
@@ -209,25 +219,29 @@ impl Weaver<'_, '_, '_> {
         };
         let site = self.site_at(SiteKind::Model, 0);
         let name = self.cx.name.clone();
-        b.entry.push(self.snippet(probes::MODEL_BEGIN, |_| {})?);
-        b.returns.push(self.snippet(probes::MODEL_END, |_| {})?);
+        self.silence(b)?;
         b.returns.push(self.snippet(probe, |a| {
             if tries {
                 a.dup();
             }
             a.aload(0).getfield(&name, key, &key_desc).push_int(site);
         })?);
-        b.thrown.push((probes::MODEL_END, None));
         Ok(true)
+    }
+
+    /// What goes on inside is not the program's synchronisation.
+    fn silence(&mut self, b: &mut Bracket) -> Result<(), WeaveError> {
+        b.entry.push(self.snippet(probes::MODEL_BEGIN, |_| {})?);
+        b.returns.push(self.snippet(probes::MODEL_END, |_| {})?);
+        b.thrown.push((probes::MODEL_END, None));
+        Ok(())
     }
 
     fn unlocked(&mut self, b: &mut Bracket, probe: Probe, key: &str) -> Result<bool, WeaveError> {
         if !self.keyed_entry(b, probe, key)? {
             return Ok(false);
         }
-        b.entry.push(self.snippet(probes::MODEL_BEGIN, |_| {})?);
-        b.returns.push(self.snippet(probes::MODEL_END, |_| {})?);
-        b.thrown.push((probes::MODEL_END, None));
+        self.silence(b)?;
         Ok(true)
     }
 
@@ -268,12 +282,6 @@ impl Weaver<'_, '_, '_> {
         is_static: bool,
     ) -> Result<bool, WeaveError> {
         match hook {
-            Hook::ThreadExit => {
-                b.entry.push(self.snippet(probes::THREAD_EXIT, |a| {
-                    a.aload(0);
-                })?);
-                return Ok(true);
-            }
             Hook::ThreadAlive => {
                 b.returns.push(self.snippet(probes::THREAD_ALIVE, |a| {
                     a.dup().aload(0);
@@ -293,17 +301,27 @@ impl Weaver<'_, '_, '_> {
             Hook::StampWrite => b.returns.push(self.snippet(probes::STAMP_WRITE, |a| {
                 a.dup2().aload(0).push_int(site);
             })?),
-            Hook::StampRead => b.returns.push(self.snippet(probes::STAMP_READ, |a| {
-                a.dup2().aload(0).push_int(site);
-            })?),
+            Hook::StampRead => {
+                self.silence(b)?;
+                b.returns.push(self.snippet(probes::STAMP_READ, |a| {
+                    a.dup2().aload(0).push_int(site);
+                })?);
+            }
             Hook::StampConvert(mode) => {
                 b.returns.push(self.snippet(probes::STAMP_CONVERTED, |a| {
                     a.dup2().aload(0).push_int(mode as i32).push_int(site);
                 })?)
             }
-            Hook::StampRelease(mode) => b.entry.push(self.snippet(probes::STAMP_RELEASE, |a| {
-                a.aload(0).push_int(mode as i32).push_int(site);
-            })?),
+            Hook::StampRelease(mode) => {
+                b.entry.push(self.snippet(probes::STAMP_RELEASE, |a| {
+                    a.aload(0).push_int(mode as i32).push_int(site);
+                })?);
+                // What a writer does to the state is what optimistic readers go by.
+                if mode == Stamp::Read {
+                    self.silence(b)?;
+                }
+            }
+            Hook::ThreadsEnded => b.entry.push(self.site_call(probes::THREADS_ENDED, site)?),
             Hook::AcquireThis => b.entry.push(self.this_call(probes::SYNC_ACQUIRE, site)?),
             Hook::AcquireResult => b.returns.push(self.snippet(probes::SYNC_ACQUIRE, |a| {
                 a.dup().push_int(site);

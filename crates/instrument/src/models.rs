@@ -12,7 +12,7 @@
 //!   that a detector could see: tasks of a fork/join pool ([`Hook::ReleaseParam`]
 //!   and [`Hook::AcquireThis`], keyed by the task), and the structures whose
 //!   fields [`VOLATILE`] lists;
-//! * the JVM does it: the end of a thread.
+//! * the JVM does it: a thread is seen to have ended.
 //!
 //! Checked against JDK 17 with `javap -p -c`. Looked at and found in need of no
 //! model: Exchanger (item is published by a compare-and-set of the slot and
@@ -63,8 +63,8 @@ pub enum Hook {
     Signal {
         key: &'static str,
     },
-    /// The current thread, `this`, is about to end.
-    ThreadExit,
+    /// All threads but daemons have ended.
+    ThreadsEnded,
     /// Returns whether the thread `this` is alive; `join` asks it too.
     ThreadAlive,
     /// Returns the state of the thread `this`.
@@ -126,6 +126,8 @@ const THREAD: &str = "java/lang/Thread";
 const FJ_TASK: &str = "java/util/concurrent/ForkJoinTask";
 const FJ_QUEUE: &str = "java/util/concurrent/ForkJoinPool$WorkQueue";
 const FJ_POOL: &str = "java/util/concurrent/ForkJoinPool";
+
+const CLASS_VALUE: &str = "java/lang/ClassValue";
 
 const KEY: &str = "sync";
 const OUTER: &str = "this$0";
@@ -205,7 +207,6 @@ pub const MODELS: &[Model] = &[
     ),
     any(LONG_CONDITION, "signal", Hook::Signal { key: OUTER }),
     any(LONG_CONDITION, "signalAll", Hook::Signal { key: OUTER }),
-    one(THREAD, "exit", "()V", Hook::ThreadExit),
     one(THREAD, "isAlive", "()Z", Hook::ThreadAlive),
     one(
         THREAD,
@@ -213,6 +214,8 @@ pub const MODELS: &[Model] = &[
         "()Ljava/lang/Thread$State;",
         Hook::ThreadState,
     ),
+    // Called by the VM when the last thread that is no daemon has ended, not by exit().
+    one("java/lang/Shutdown", "shutdown", "()V", Hook::ThreadsEnded),
     // Every way into a pool's queues ends in one of these two (fork, execute,
     // submit, invoke, invokeAll); JDK 21 and later have only `push`.
     any(FJ_QUEUE, "push", TASK),
@@ -224,6 +227,14 @@ pub const MODELS: &[Model] = &[
     any(FJ_TASK, "pollTask", Hook::AcquireResult),
     any(FJ_TASK, "pollSubmission", Hook::AcquireResult),
     any(FJ_POOL, "pollSubmission", Hook::AcquireResult),
+    // A value is published by plain accesses, safe for its final fields only;
+    // but every get has it from the thread that computed it.
+    any(
+        CLASS_VALUE,
+        "makeEntry",
+        Hook::ReleaseParam("Ljava/lang/Object;"),
+    ),
+    any(CLASS_VALUE, "get", Hook::AcquireResult),
 ];
 
 /// Plain fields that stand for volatiles: written before a release fence or by

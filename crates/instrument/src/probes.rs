@@ -120,8 +120,8 @@ probes! {
     AWAIT_END = "awaitEnd" "(I)V";
     /// A Condition is about to be signalled: (the synchroniser, site).
     SIGNAL = "signal" "(Ljava/lang/Object;I)V";
-    /// A thread (the argument, and the current one) runs Thread.exit.
-    THREAD_EXIT = "threadExit" "(Ljava/lang/Object;)V";
+    /// The VM shuts down because all threads but daemons have ended.
+    THREADS_ENDED = "threadsEnded" "(I)V";
     /// Thread.isAlive is about to return: (result, thread).
     THREAD_ALIVE = "threadAlive" "(ZLjava/lang/Object;)V";
     /// Thread.getState is about to return: (state, thread).

@@ -280,9 +280,10 @@ public final class Photofinish {
         if (t != null) PhotofinishLocks.initEnd(t, site);
     }
 
-    public static void threadExit(Object thread) {
+    /** The VM shuts down because all threads but daemons have ended. */
+    public static void threadsEnded(int site) {
         PhotofinishThread t = self();
-        if (t != null) t.end();
+        if (t != null) PhotofinishLocks.syncAcquire(t, PhotofinishThread.ENDED, site);
     }
 
     public static void threadAlive(boolean alive, Object thread) {

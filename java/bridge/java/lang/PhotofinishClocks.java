@@ -73,7 +73,12 @@ final class PhotofinishClocks {
     static void inherit(PhotofinishThread child, PhotofinishThread parent) {
         int own = U.getInt(child.clock + 4L * child.slot);
         U.copyMemory(parent.clock, child.clock, 4L * PhotofinishNative.slots());
-        U.putInt(child.clock + 4L * child.slot, own);
+        int known = U.getInt(child.clock + 4L * child.slot);
+        if (own > known) {
+            U.putInt(child.clock + 4L * child.slot, own);
+        } else { // more threads than slots: the child shares one, and must not forget what it knows of it
+            child.epoch = (long) known << 12 | child.slot;
+        }
         tick(parent);
     }
 

@@ -114,7 +114,10 @@ final class PhotofinishEvents {
 
     static void end(PhotofinishThread t) {
         sync(t, END, 0, 0);
-        if (!PhotofinishNative.DIRECT) t.cursor = PhotofinishNative.flush(t.clock);
+        if (PhotofinishNative.DIRECT) return;
+        PhotofinishNative.flush(t.clock);
+        t.cursor = 0; // the buffer goes to another thread
+        t.limit = 0;
     }
 
     static void joined(PhotofinishThread t, PhotofinishThread other) {
@@ -131,7 +134,10 @@ final class PhotofinishEvents {
 
     private static void put(PhotofinishThread t, long w0, long w1, long w2) {
         long p = t.cursor;
-        if (p + RECORD > t.limit) p = PhotofinishNative.flush(t.clock);
+        if (p + RECORD > t.limit) {
+            p = PhotofinishNative.flush(t.clock);
+            if (p == 0) return; // after the end
+        }
         U.putLong(p + 8, w1);
         U.putLong(p + 16, w2);
         U.putLong(p, w0); // last: until then the record counts as not there

@@ -13,6 +13,9 @@ public final class PhotofinishThread {
     static final int SETS = 64;
     private static final int RING = 16;
 
+    /** Stands for the ends of all threads: the VM's shutdown comes after them. */
+    static final Object ENDED = new Object();
+
     /** Number of this thread in the run. */
     final int id;
 
@@ -105,8 +108,14 @@ public final class PhotofinishThread {
         if (PhotofinishNative.EVENTS) PhotofinishEvents.begin(thread.$pf);
     }
 
+    /** Called by the agent when a thread has run its last bytecode, before it is seen to be dead. */
+    static void gone(Thread thread) {
+        PhotofinishThread t = thread.$pf;
+        if (t != null && t.ended == null) t.end();
+    }
+
     void fork(Thread child) {
-        if (child.$pf != null) return; // started twice: the JVM throws
+        if (child.$pf != null) child.$pf.end(); // the system had no thread to give the last time
         PhotofinishThread c = PhotofinishNative.newThread(child, this, false);
         if (PhotofinishNative.EVENTS) {
             PhotofinishEvents.fork(this, c);
@@ -116,7 +125,8 @@ public final class PhotofinishThread {
         child.$pf = c;
     }
 
-    void end() {
+    private void end() {
+        PhotofinishLocks.syncRelease(this, ENDED, 0);
         if (PhotofinishNative.EVENTS) {
             PhotofinishEvents.end(this);
             ended = new int[0];
