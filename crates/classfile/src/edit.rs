@@ -13,7 +13,8 @@ use std::borrow::Cow;
 use crate::class::{Attribute, write_attributes};
 use crate::code::{Insn, Operand};
 use crate::layout::{Layout, padding};
-use crate::{ClassFile, Code, EditError, Snippet, op, remap};
+use crate::release::{self, Release};
+use crate::{ClassFile, Code, EditError, PoolFull, Snippet, op, remap};
 
 /// Collects edits of one method, then writes them all at once.
 ///
@@ -25,6 +26,8 @@ pub struct Editor<'c, 'a> {
     edits: Vec<Edit>,
     entry: Vec<u8>,
     catch: Option<Snippet>,
+    /// Handlers behind handlers; see `release`.
+    releases: Vec<Release>,
     max_locals: u16,
     /// How much deeper than before some snippet makes the stack.
     extra_stack: i32,
@@ -45,6 +48,8 @@ pub(crate) enum Place {
     Before,
     Instead,
     After,
+    /// Behind the instruction, never reached from it.
+    Behind,
 }
 
 impl<'c, 'a> Editor<'c, 'a> {
@@ -54,6 +59,7 @@ impl<'c, 'a> Editor<'c, 'a> {
             edits: Vec::new(),
             entry: Vec::new(),
             catch: None,
+            releases: Vec::new(),
             max_locals: code.max_locals,
             extra_stack: 0,
             error: None,
@@ -111,6 +117,31 @@ impl<'c, 'a> Editor<'c, 'a> {
         self.catch = Some(snippet);
     }
 
+    /// For what is inserted before this `monitorexit`: if that throws in the
+    /// handler that ends a `synchronized` block, the lock is given back and the
+    /// exception goes on. Anywhere else this does nothing.
+    pub fn guard_release(&mut self, pc: u32, class: &mut ClassFile<'_>) -> Result<(), PoolFull> {
+        let found = self
+            .code
+            .index_of(pc)
+            .and_then(|i| release::find(self.code, i));
+        let Some(found) = found else { return Ok(()) };
+        let snippet = Snippet::new(&mut class.pool)
+            .aload(found.lock)
+            .monitorexit()
+            .athrow()
+            .finish()?;
+        self.edits.push(Edit {
+            at: found.athrow as u16,
+            place: Place::Behind,
+            snippet,
+        });
+        // The exception and the lock.
+        self.extra_stack = self.extra_stack.max(2 - i32::from(self.code.max_stack));
+        self.releases.push(found);
+        Ok(())
+    }
+
     /// Nothing was inserted so far.
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty() && self.entry.is_empty() && self.catch.is_none()
@@ -166,23 +197,23 @@ impl<'c, 'a> Editor<'c, 'a> {
         }
         self.emit_handlers(&layout, &mut out)?;
 
-        let mut frame = None;
-        if catch.is_some() && class.major_version() >= 50 {
-            let throwable = class.pool.add_class("java/lang/Throwable")?;
-            frame = Some(remap::HandlerFrame {
-                pc: layout.end(),
-                throwable,
-            });
+        let mut frames = remap::HandlerFrames::default();
+        if (catch.is_some() || !self.releases.is_empty()) && class.major_version() >= 50 {
+            frames.throwable = class.pool.add_class("java/lang/Throwable")?;
+            frames.last = catch.map(|_| layout.end());
+            let same = |r: &Release| (code.insns[r.athrow].pc, layout.behind(r.athrow));
+            frames.same.extend(self.releases.iter().map(same));
+            frames.same.sort_unstable();
         }
         let mut attributes = Vec::with_capacity(code.attributes.len() + 1);
         for attribute in &code.attributes {
-            attributes.push(remap::attribute(class, attribute, &layout, &mut frame)?);
+            attributes.push(remap::attribute(class, attribute, &layout, &mut frames)?);
         }
-        if let Some(frame) = frame {
+        if let Some(alone) = frames.alone() {
             // The method had no frames at all until now.
             attributes.push(Attribute {
                 name_index: class.pool.add_utf8("StackMapTable")?,
-                data: Cow::Owned(frame.alone()),
+                data: Cow::Owned(alone),
             });
         }
         write_attributes(&attributes, &mut out);
@@ -251,11 +282,11 @@ impl<'c, 'a> Editor<'c, 'a> {
                 match edit.place {
                     Place::Before => {}
                     Place::Instead => own = false,
-                    Place::After if own && !after => {
+                    Place::After | Place::Behind if own && !after => {
                         after = true;
                         self.emit_insn(i, insn, layout, out);
                     }
-                    Place::After => {}
+                    Place::After | Place::Behind => {}
                 }
                 out.extend_from_slice(&edit.snippet.bytes);
             }
@@ -317,11 +348,21 @@ impl<'c, 'a> Editor<'c, 'a> {
     }
 
     fn emit_handlers(&self, layout: &Layout<'_>, out: &mut Vec<u8>) -> Result<(), EditError> {
-        let count = self.code.handlers.len() + usize::from(self.catch.is_some());
+        let more = self.releases.len() + usize::from(self.catch.is_some());
+        let count = self.code.handlers.len() + more;
         let count = u16::try_from(count).map_err(|_| EditError::TooManySlots)?;
         out.extend(count.to_be_bytes());
+        // Before the handlers that cover themselves.
+        for r in &self.releases {
+            let start = layout.jump(self.code.insns[r.monitorexit].pc)?;
+            let end = layout.insns[r.monitorexit];
+            for pc in [start, end, layout.behind(r.athrow), 0] {
+                out.extend((pc as u16).to_be_bytes());
+            }
+        }
         for h in &self.code.handlers {
-            for pc in [h.start, h.end, h.handler] {
+            out.extend((self.range_start(layout, h.start)? as u16).to_be_bytes());
+            for pc in [h.end, h.handler] {
                 out.extend((layout.jump(pc)? as u16).to_be_bytes());
             }
             out.extend(h.catch_type.to_be_bytes());
@@ -333,5 +374,19 @@ impl<'c, 'a> Editor<'c, 'a> {
             }
         }
         Ok(())
+    }
+
+    /// Where a handler's range now starts. One that starts behind a
+    /// `monitorenter` also covers what was inserted there: the handler gives
+    /// the lock back, and HotSpot does not compile a method where something
+    /// may throw between taking a lock and such a range.
+    fn range_start(&self, layout: &Layout<'_>, pc: u32) -> Result<u32, EditError> {
+        let before = self.code.index_of(pc).and_then(|i| i.checked_sub(1));
+        match before {
+            Some(i) if self.code.insns[i].op == op::MONITORENTER && !layout.is_replaced(i) => {
+                Ok(layout.insns[i] + 1)
+            }
+            _ => Ok(layout.jump(pc)?),
+        }
     }
 }

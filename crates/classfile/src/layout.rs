@@ -25,6 +25,8 @@ pub(crate) struct Layout<'c> {
     grown: Vec<bool>,
     /// Replaced instructions: where in the replacement its first `new` is.
     replaced: Vec<(u16, Option<u32>)>,
+    /// What lies behind instructions, not reached from them: how long it is.
+    behind: Vec<(u16, u32)>,
 }
 
 impl<'c> Layout<'c> {
@@ -40,7 +42,12 @@ impl<'c> Layout<'c> {
             insns: Vec::with_capacity(n),
             grown: Vec::new(),
             replaced: Vec::new(),
+            behind: Vec::new(),
         };
+        for edit in edits.iter().filter(|e| e.place == Place::Behind) {
+            let len = edit.snippet.bytes.len() as u32;
+            layout.behind.push((edit.at, len));
+        }
         for edit in edits.iter().filter(|e| e.place == Place::Instead) {
             layout.replaced.push((edit.at, edit.snippet.new_at));
         }
@@ -73,7 +80,7 @@ impl<'c> Layout<'c> {
                         own = false;
                         after += len;
                     }
-                    Place::After => after += len,
+                    Place::After | Place::Behind => after += len,
                 }
             }
             self.insns.push(at);
@@ -115,7 +122,7 @@ impl<'c> Layout<'c> {
         Ok(any)
     }
 
-    fn is_replaced(&self, i: usize) -> bool {
+    pub fn is_replaced(&self, i: usize) -> bool {
         let found = self.replaced.binary_search_by_key(&i, |r| usize::from(r.0));
         found.is_ok()
     }
@@ -142,6 +149,12 @@ impl<'c> Layout<'c> {
             None if pc == self.code.code_len() => Ok(self.end()),
             None => Err(Error::Target(pc)),
         }
+    }
+
+    /// Where what lies behind this instruction starts.
+    pub fn behind(&self, i: usize) -> u32 {
+        let found = self.behind.iter().find(|b| usize::from(b.0) == i);
+        self.starts[i + 1] - found.map_or(0, |b| b.1)
     }
 
     /// Where the `new` at this old pc is now.

@@ -36,6 +36,7 @@ mod mutf8;
 pub mod op;
 mod pool;
 mod reader;
+mod release;
 mod remap;
 mod snippet;
 

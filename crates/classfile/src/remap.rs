@@ -11,41 +11,54 @@ use crate::layout::Layout;
 use crate::reader::Reader;
 use crate::{EditError, Error};
 
-/// The frame of a catch-all handler: no locals, a `Throwable` on the stack.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct HandlerFrame {
-    pub pc: u32,
+/// Frames of handlers that were added.
+#[derive(Debug, Default)]
+pub(crate) struct HandlerFrames {
     /// Pool index of `java/lang/Throwable`.
     pub throwable: u16,
+    /// Handlers behind the instruction at this old pc, with their new pc: the
+    /// locals of the frame before, and a `Throwable` on the stack. Sorted.
+    pub same: Vec<(u32, u32)>,
+    /// New pc of the catch-all handler: no locals, a `Throwable` on the stack.
+    pub last: Option<u32>,
 }
 
-impl HandlerFrame {
-    /// A whole `StackMapTable` of just this frame.
-    pub fn alone(self) -> Vec<u8> {
+impl HandlerFrames {
+    /// A whole `StackMapTable` of just the catch-all handler's frame. Handlers
+    /// behind others have a frame before them.
+    pub fn alone(&mut self) -> Option<Vec<u8>> {
+        let pc = self.last.take()?;
         let mut out = vec![0, 1];
-        self.write(self.pc, &mut out);
-        out
+        self.write_last(pc, &mut out);
+        Some(out)
     }
 
-    fn write(self, delta: u32, out: &mut Vec<u8>) {
+    fn write_last(&self, delta: u32, out: &mut Vec<u8>) {
         out.push(frame::FULL);
         out.extend((delta as u16).to_be_bytes());
         out.extend([0, 0, 0, 1, frame::OBJECT]);
         out.extend(self.throwable.to_be_bytes());
     }
+
+    fn write_same(&self, delta: u32, out: &mut Vec<u8>) {
+        out.push(frame::SAME_ONE_EXTENDED);
+        out.extend((delta as u16).to_be_bytes());
+        out.push(frame::OBJECT);
+        out.extend(self.throwable.to_be_bytes());
+    }
 }
 
-/// One attribute of `Code` for the new layout. `extra` is taken by the
-/// `StackMapTable`.
+/// One attribute of `Code` for the new layout. `extra` goes into the
+/// `StackMapTable`, if it is one.
 pub(crate) fn attribute<'a>(
     class: &ClassFile<'a>,
     attribute: &Attribute<'a>,
     layout: &Layout<'_>,
-    extra: &mut Option<HandlerFrame>,
+    extra: &mut HandlerFrames,
 ) -> Result<Attribute<'a>, EditError> {
     let data = &*attribute.data;
     let new = match class.pool.utf8_bytes(attribute.name_index) {
-        Some(b"StackMapTable") => frames(data, layout, extra.take())?,
+        Some(b"StackMapTable") => frames(data, layout, std::mem::take(extra))?,
         Some(b"LineNumberTable") => lines(data, layout)?,
         Some(b"LocalVariableTable" | b"LocalVariableTypeTable") => locals(data, layout)?,
         Some(b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations") => {
@@ -74,15 +87,11 @@ mod frame {
 }
 
 /// Moves every frame, keeping its kind unless the distance no longer fits it.
-fn frames(
-    data: &[u8],
-    layout: &Layout<'_>,
-    extra: Option<HandlerFrame>,
-) -> Result<Vec<u8>, EditError> {
+fn frames(data: &[u8], layout: &Layout<'_>, extra: HandlerFrames) -> Result<Vec<u8>, EditError> {
     let mut r = Reader::new(data);
     let count = r.u16()?;
     let mut out = Vec::with_capacity(data.len() + usize::from(count) + 16);
-    let total = u32::from(count) + u32::from(extra.is_some());
+    let total = usize::from(count) + extra.same.len() + usize::from(extra.last.is_some());
     let total = u16::try_from(total).map_err(|_| EditError::TooManySlots)?;
     out.extend(total.to_be_bytes());
     // The first distance counts from -1, as it were.
@@ -94,6 +103,7 @@ fn frames(
         new_pc = Some(to);
         by.ok_or(EditError::FrameClash)
     };
+    let mut same = extra.same.iter().peekable();
     for _ in 0..count {
         let tag = r.u8()?;
         let delta = match tag {
@@ -104,6 +114,9 @@ fn frames(
         };
         let pc = old_pc.map_or(delta, |pc| pc + delta + 1);
         old_pc = Some(pc);
+        while let Some((_, at)) = same.next_if(|(before, _)| *before < pc) {
+            extra.write_same(distance(*at)?, &mut out);
+        }
         let by = distance(layout.jump(pc)?)?;
         let short = by <= u32::from(frame::SAME_MAX);
         match tag {
@@ -144,8 +157,11 @@ fn frames(
     if r.remaining() > 0 {
         return Err(Error::Attribute("StackMapTable").into());
     }
-    if let Some(frame) = extra {
-        frame.write(distance(frame.pc)?, &mut out);
+    for (_, at) in same {
+        extra.write_same(distance(*at)?, &mut out);
+    }
+    if let Some(at) = extra.last {
+        extra.write_last(distance(at)?, &mut out);
     }
     Ok(out)
 }

@@ -6,7 +6,7 @@
 //! that whoever sees the value also sees the report. A monitor is reported while
 //! it is held: after entering, before leaving.
 
-use classfile::{Insn, acc, op, slots};
+use classfile::{Insn, Snippet, acc, op, slots};
 
 use crate::class::{FieldUse, Mode};
 use crate::compound;
@@ -45,7 +45,9 @@ impl Weaver<'_, '_, '_> {
             return Ok(());
         }
         // Only of a plain field: a volatile read has an order of its own.
-        let plain = used.own.is_some_and(|access| access & (acc::VOLATILE | acc::FINAL) == 0);
+        let plain = used
+            .own
+            .is_some_and(|access| access & (acc::VOLATILE | acc::FINAL) == 0);
         if plain && self.level == Level::Full && self.is_compound(insn) {
             return Ok(());
         }
@@ -183,10 +185,12 @@ impl Weaver<'_, '_, '_> {
 
     fn enter(&mut self, insn: &Insn) -> Result<(), WeaveError> {
         let site = self.site_at(SiteKind::Enter, insn.pc);
+        let keep = Snippet::new(&mut self.cx.class.pool).dup().finish()?;
         let snippet = self.snippet(probes::ENTER, |a| {
-            a.dup().monitorenter().push_int(site);
+            a.push_int(site);
         })?;
-        self.editor.replace(insn.pc, snippet);
+        self.editor.insert_before(insn.pc, keep);
+        self.editor.insert_after(insn.pc, snippet);
         Ok(())
     }
 
@@ -196,6 +200,7 @@ impl Weaver<'_, '_, '_> {
             a.dup().push_int(site);
         })?;
         self.editor.insert_before(insn.pc, snippet);
+        self.editor.guard_release(insn.pc, &mut self.cx.class)?;
         Ok(())
     }
 }
