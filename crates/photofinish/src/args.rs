@@ -36,6 +36,13 @@ pub enum Command {
     /// The trace is written as the program runs: if it is killed, everything
     /// up to the last flush is there.
     Record(Record),
+    /// Predict races that another schedule of one run would show
+    ///
+    /// From a recorded trace (or RAPID's STD text), or from one recorded run
+    /// of the program given after `--`. A race is predicted only with a
+    /// reordering of the run that a separate checker accepted; it is observed
+    /// if happens-before leaves it unordered in the run itself.
+    Predict(Predict),
     /// Look into recorded traces
     #[command(subcommand)]
     Trace(TraceCommand),
@@ -53,6 +60,20 @@ pub enum Detector {
     Lockset,
     /// Reads and writes not ordered after the last write (JRF)
     H,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// Happens-before: what was unordered in this run; observed, not predicted
+    Hb,
+    /// Schedulable happens-before: no synchronisation turned round
+    Shb,
+    /// Weak causal precedence: more, and only the first is a promise; potential
+    Wcp,
+    /// Sync-preserving: critical sections keep their order
+    Syncp,
+    /// Optimistic sync-reversal: critical sections change places where needed
+    Osr,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -83,6 +104,26 @@ pub struct Detect {
     pub runs: u32,
     /// Look at a recorded trace instead of running a program
     #[arg(long, value_name = "FILE", conflicts_with_all = ["program", "runs"])]
+    pub trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub launch: Launch,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+pub struct Predict {
+    /// How to predict; several give a table that compares them
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ENGINE",
+        value_delimiter = ',',
+        default_value = "hb,shb,syncp,osr"
+    )]
+    pub engine: Vec<Engine>,
+    /// Look at a recorded trace, or at STD text, instead of running a program
+    #[arg(long, value_name = "FILE", conflicts_with = "program")]
     pub trace: Option<PathBuf>,
     #[command(flatten)]
     pub launch: Launch,

@@ -6,6 +6,7 @@ mod detect;
 mod exit;
 mod launch;
 mod offline;
+mod predict;
 mod record;
 mod session;
 mod show;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         args::Command::Detect(args) => detect::command(&args),
         args::Command::Record(args) => record::command(&args),
+        args::Command::Predict(args) => predict::command(&args),
         args::Command::Trace(command) => trace_command::command(&command),
         args::Command::Report(args) => show::command(&args),
     };

@@ -16,7 +16,7 @@ use std::io::{Read, Seek};
 use std::path::Path;
 use std::time::Instant;
 use trace::tables::Site;
-use trace::{Ending, ObjId, SiteId, Tables, ThreadId, Trace};
+use trace::{Ending, Gap, ObjId, SiteId, Tables, ThreadId, Trace};
 
 const ACC_STATIC: u16 = 0x0008;
 
@@ -94,7 +94,16 @@ fn fold<R: Read + Seek, D: detect::Detector>(
         }
     })?;
     let gap = events.gap();
+    let mut found = covered(trace, gap, count);
+    let names = Names(trace.tables());
+    for (finding, locks) in detector.findings().iter().zip(&locks) {
+        found.races.push(names.race(finding, name, locks));
+    }
+    Ok(found)
+}
 
+/// What a trace covers, and what it lacks; no races.
+pub fn covered<R>(trace: &Trace<R>, gap: Option<Gap>, events: u64) -> Findings {
     let mut found = Findings::default();
     if let Some(gap) = gap {
         found.warnings.push(format!(
@@ -109,11 +118,7 @@ fn fold<R: Read + Seek, D: detect::Detector>(
             "the trace ends before the program did: races after that are not in it".to_owned(),
         ),
     }
-    let tables = trace.tables();
-    let names = Names(tables);
-    for (finding, locks) in detector.findings().iter().zip(&locks) {
-        found.races.push(names.race(finding, name, locks));
-    }
+    let names = Names(trace.tables());
     if let Some(footer) = trace.footer() {
         found.skipped = footer.skipped.iter().map(skipped).collect();
     }
@@ -121,7 +126,7 @@ fn fold<R: Read + Seek, D: detect::Detector>(
         classes_instrumented: trace
             .footer()
             .map_or(0, |footer| footer.classes_instrumented),
-        events: Some(count),
+        events: Some(events),
         threads: trace
             .thread_counts()
             .filter(|(t, _)| !names.is_system(*t))
@@ -129,13 +134,13 @@ fn fold<R: Read + Seek, D: detect::Detector>(
         ended: "exit".into(),
         ..Summary::default()
     });
-    Ok(found)
+    found
 }
 
 /// A lock and how it was held.
-struct HeldLock {
-    lock: ObjId,
-    shared: bool,
+pub struct HeldLock {
+    pub lock: ObjId,
+    pub shared: bool,
 }
 
 fn skipped(skipped: &trace::tables::Skipped) -> finding::Skipped {
@@ -147,10 +152,10 @@ fn skipped(skipped: &trace::tables::Skipped) -> finding::Skipped {
 }
 
 /// Names for numbers.
-struct Names<'a>(&'a Tables);
+pub struct Names<'a>(pub &'a Tables);
 
 impl Names<'_> {
-    fn race(&self, finding: &Finding, detector: &str, locks: &[HeldLock]) -> Race {
+    pub fn race(&self, finding: &Finding, detector: &str, locks: &[HeldLock]) -> Race {
         let locks = locks.iter().map(|held| self.lock(held)).collect();
         Race {
             detector: detector.to_owned(),
@@ -187,7 +192,7 @@ impl Names<'_> {
             .is_some_and(|thread| thread.system)
     }
 
-    fn thread(&self, id: ThreadId) -> finding::Thread {
+    pub fn thread(&self, id: ThreadId) -> finding::Thread {
         let row = self.0.threads.get(&id);
         let created = row
             .into_iter()
@@ -209,7 +214,7 @@ impl Names<'_> {
         }
     }
 
-    fn frame(&self, id: SiteId) -> Frame {
+    pub fn frame(&self, id: SiteId) -> Frame {
         match self.0.sites.get(&id) {
             Some(site) => frame(site),
             None => Frame {
@@ -225,7 +230,7 @@ impl Names<'_> {
         self.0.sites.get(&object.site).map(frame)
     }
 
-    fn lock(&self, held: &HeldLock) -> String {
+    pub fn lock(&self, held: &HeldLock) -> String {
         let class = self
             .0
             .objects

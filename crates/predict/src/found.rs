@@ -57,6 +57,9 @@ impl Key {
 /// its elements; the rest is counted.
 pub const SLOTS_PER_PAIR: u32 = 64;
 
+/// Nobody reads more pairs than that; the rest is counted, or not looked for.
+pub const MOST_PAIRS: usize = 10_000;
+
 /// All that an engine found, in the order of discovery.
 #[derive(Debug, Default)]
 pub struct Predictions {
@@ -85,13 +88,19 @@ impl Predictions {
         self.list.is_empty()
     }
 
-    /// Races on further elements of arrays whose statements are in the list.
+    /// Races that are not listed: on further elements of arrays, by statements
+    /// that are in the list; and beyond [`MOST_PAIRS`].
     pub fn beyond(&self) -> u64 {
         self.beyond
     }
 
     pub fn into_vec(self) -> Vec<Prediction> {
         self.list
+    }
+
+    /// Whether new pairs would not be listed any more.
+    pub(crate) fn is_full(&self) -> bool {
+        self.list.len() >= MOST_PAIRS
     }
 
     pub(crate) fn iter_mut(&mut self) -> std::slice::IterMut<'_, Prediction> {
@@ -108,6 +117,10 @@ impl Predictions {
         let key = Key::of(found.first.site, found.second.site, found.loc);
         if let Some(known) = self.known.get(&key) {
             self.list[*known as usize].count += found.count;
+            return;
+        }
+        if self.is_full() {
+            self.beyond += 1;
             return;
         }
         let slots = self.slots.entry(key.sites).or_default();

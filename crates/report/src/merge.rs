@@ -12,6 +12,7 @@
 use crate::finding::{self, Findings, Frame, Location};
 use crate::fingerprint::fingerprint;
 use crate::result::{Access, Coverage, Program, Race, Report, Run, SCHEMA, Status, Timing};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What identifies a race while merging. For arrays the element's index is
@@ -79,7 +80,8 @@ impl Merge {
                 *allocated = allocated.take().or(race.allocated.take());
             }
             let key = Key::of(&race);
-            self.add_race(key.clone(), race, this_run);
+            let status = Status::of_detector(&race.detector);
+            self.add_race(key.clone(), race, this_run, status);
             keys.insert(key);
         }
         run.races = keys.len() as u64;
@@ -103,8 +105,33 @@ impl Merge {
         self.warnings.insert(text);
     }
 
-    fn add_race(&mut self, key: Key, found: finding::Race, run: usize) {
-        let status = Status::of_detector(&found.detector);
+    /// Adds a race that somebody worked out from the last run added, with what
+    /// it is worth and the evidence for it. The first evidence is kept.
+    pub fn add_worked_out(
+        &mut self,
+        mut race: finding::Race,
+        status: Status,
+        witness: Option<Value>,
+    ) {
+        let run = self.runs.len().saturating_sub(1);
+        if let Location::Array { allocated, .. } = &mut race.location {
+            *allocated = allocated.take().or(race.allocated.take());
+        }
+        let key = Key::of(&race);
+        let seen = |entry: &Entry| entry.last_run == run;
+        if !self.races.get(&key).is_some_and(seen)
+            && let Some(run) = self.runs.last_mut()
+        {
+            run.races += 1;
+        }
+        self.add_race(key.clone(), race, run, status);
+        if let (Some(entry), Some(witness)) = (self.races.get_mut(&key), witness) {
+            let other = &mut entry.race.other;
+            other.entry("witness").or_insert(witness);
+        }
+    }
+
+    fn add_race(&mut self, key: Key, found: finding::Race, run: usize, status: Status) {
         match self.races.get_mut(&key) {
             Some(entry) => {
                 let known = &mut entry.race;

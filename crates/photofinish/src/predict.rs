@@ -1,0 +1,454 @@
+//! `predict`: races that another schedule of one run would show. Several
+//! engines look at the same trace; what each found is merged into one report
+//! and compared in a table.
+
+use crate::args::{self, Predict};
+use crate::exit::{self, Failure};
+use crate::launch::Launcher;
+use crate::offline::{self, HeldLock, Names};
+use crate::session::Session;
+use crate::show;
+use ::predict::{Method, Prediction, Predictions, Standing, Witness};
+use anyhow::Context;
+use detect::held::HeldLocks;
+use driver::options::Mode;
+use report::finding::Findings;
+use report::merge::Merge;
+use report::result::{Program, Report, Run, Status};
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufReader, Write as _};
+use std::path::Path;
+use std::time::Instant;
+use trace::std_text::{self, Strictness};
+use trace::{Event, LockId, ObjId, Op, Tables, ThreadId, Trace};
+
+/// Stretches of a witness that are written out; of a longer one, the last.
+const STRETCHES: usize = 200;
+
+pub fn command(args: &Predict) -> Result<u8, Failure> {
+    let methods: BTreeSet<Method> = args.engine.iter().map(|e| method(*e)).collect();
+    match &args.trace {
+        Some(path) => from_trace(args, &methods, path),
+        None => from_program(args, &methods),
+    }
+}
+
+fn method(engine: args::Engine) -> Method {
+    match engine {
+        args::Engine::Hb => Method::Hb,
+        args::Engine::Shb => Method::Shb,
+        args::Engine::Wcp => Method::Wcp,
+        args::Engine::Syncp => Method::SyncP,
+        args::Engine::Osr => Method::Osr,
+    }
+}
+
+fn from_trace(args: &Predict, methods: &BTreeSet<Method>, path: &Path) -> Result<u8, Failure> {
+    let start = Instant::now();
+    let json = show::JsonFile::open(&args.show)?;
+    let input = read(path)?;
+    let (rows, mut merge) = analyse(methods, &input, Merge::new(), |merge, found| {
+        merge.add(
+            found,
+            Run {
+                exit: input.program.exit,
+                ended: "offline".into(),
+                seconds: start.elapsed().as_secs_f64(),
+                ..Run::default()
+            },
+        );
+    });
+    for text in complaints(&rows) {
+        merge.warn(text);
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let mut report = merge.finish(show::tool(), "predict", input.program.clone(), seconds);
+    let code = match () {
+        () if !report.races.is_empty() => exit::FOUND,
+        () if report.coverage.threads < 2 => {
+            report
+                .warnings
+                .push("only one thread did anything: nothing was exercised".into());
+            exit::NOT_EXERCISED
+        }
+        () => exit::NOTHING_FOUND,
+    };
+    finish(args, json, report, &rows)?;
+    Ok(code)
+}
+
+fn from_program(args: &Predict, methods: &BTreeSet<Method>) -> Result<u8, Failure> {
+    let launcher = Launcher::new(&args.launch)?;
+    let json = show::JsonFile::open(&args.show)?;
+    let output = show::program_output(&args.show);
+    let directory = tempfile::Builder::new()
+        .prefix("photofinish-")
+        .tempdir()
+        .context("cannot make a directory for the trace; is TMPDIR writable?")?;
+    let path = directory.path().join("trace.pft");
+
+    let mut session = Session::new(&args.launch);
+    let result = launcher.run(1, Mode::Record, Some(path.clone()), output)?;
+    let started = result.started;
+    session.add(result);
+    let (mut report, mut code) = session.finish("predict");
+    let mut rows = Vec::new();
+    if started {
+        let start = Instant::now();
+        let input = read(&path)?;
+        let run = report.runs.last().cloned().unwrap_or_default();
+        let (done, mut merge) = analyse(methods, &input, Merge::new(), |merge, found| {
+            merge.add(found, run);
+        });
+        rows = done;
+        for text in report.warnings.drain(..).chain(complaints(&rows)) {
+            merge.warn(text);
+        }
+        let seconds = report.timing.total_s + start.elapsed().as_secs_f64();
+        report = merge.finish(show::tool(), "predict", report.program, seconds);
+        if !report.races.is_empty() {
+            code = exit::FOUND;
+        }
+    }
+    finish(args, json, report, &rows)?;
+    Ok(code)
+}
+
+/// A trace in memory.
+struct Input {
+    events: Vec<Event>,
+    tables: Tables,
+    covered: Findings,
+    program: Program,
+}
+
+/// Reads a trace, or STD text: the content tells which.
+fn read(path: &Path) -> Result<Input, Failure> {
+    let usage = |error: anyhow::Error| Failure {
+        code: exit::USAGE,
+        error: error.context(format!("cannot read {}", path.display())),
+    };
+    let file = File::open(path).map_err(|e| usage(e.into()))?;
+    let mut events = Vec::new();
+    match Trace::open(BufReader::with_capacity(1 << 20, file)) {
+        Ok(mut trace) => {
+            let mut all = trace.events();
+            all.for_each_event(|event| events.push(*event))
+                .map_err(|e| usage(e.into()))?;
+            let gap = all.gap();
+            let program = Program {
+                args: trace
+                    .header()
+                    .command
+                    .iter()
+                    .map(|p| p.to_string())
+                    .collect(),
+                exit: trace.footer().and_then(|footer| footer.exit_code),
+                ..Program::default()
+            };
+            Ok(Input {
+                covered: offline::covered(&trace, gap, events.len() as u64),
+                tables: trace.tables().clone(),
+                events,
+                program,
+            })
+        }
+        Err(trace::Error::NotATrace) => {
+            let file = File::open(path).map_err(|e| usage(e.into()))?;
+            let sink = |event: &Event| {
+                events.push(*event);
+                Ok(())
+            };
+            let done = std_text::import(file, Strictness::Strict, sink)
+                .context("it is no trace, and as STD text")
+                .map_err(usage)?;
+            let threads: BTreeSet<ThreadId> = events.iter().map(|e| e.thread).collect();
+            let summary = report::finding::Summary {
+                events: Some(events.len() as u64),
+                threads: threads.len() as u64,
+                ended: "exit".into(),
+                ..Default::default()
+            };
+            Ok(Input {
+                events,
+                tables: done.tables,
+                covered: Findings {
+                    summary: Some(summary),
+                    ..Findings::default()
+                },
+                program: Program::default(),
+            })
+        }
+        Err(error) => Err(usage(error.into())),
+    }
+}
+
+/// One engine's row of the table.
+struct Row {
+    method: Method,
+    found: Predictions,
+    seconds: f64,
+    /// Pairs that no other engine found.
+    alone: usize,
+}
+
+impl Row {
+    fn count(&self, standing: Standing) -> usize {
+        self.found.iter().filter(|p| p.standing == standing).count()
+    }
+}
+
+/// Runs the engines and merges what they find; `begin` adds the run to the
+/// merge, with what the trace covers.
+fn analyse(
+    methods: &BTreeSet<Method>,
+    input: &Input,
+    mut merge: Merge,
+    begin: impl FnOnce(&mut Merge, Findings),
+) -> (Vec<Row>, Merge) {
+    begin(&mut merge, input.covered.clone());
+    let run = |method: &Method| {
+        let start = Instant::now();
+        let found = method.run(&input.events);
+        Row {
+            method: *method,
+            found,
+            seconds: start.elapsed().as_secs_f64(),
+            alone: 0,
+        }
+    };
+    let mut rows: Vec<Row> = methods.iter().map(run).collect();
+    compare(&mut rows);
+
+    let names = Names(&input.tables);
+    let locks = locks(&rows, &input.events);
+    for row in &rows {
+        for p in &row.found {
+            let finding = detect::Finding {
+                kind: detect::Kind::HappensBefore,
+                loc: p.loc,
+                first: p.first,
+                second: p.second,
+                event: p.second_event,
+                count: p.count,
+            };
+            let mut race = names.race(&finding, row.method.name(), &[]);
+            for (access, event) in race
+                .accesses
+                .iter_mut()
+                .zip([p.first_event, Some(p.second_event)])
+            {
+                let held = event.and_then(|event| locks.get(&event));
+                access.locks = held.map(|held| held.iter().map(|h| names.lock(h)).collect());
+            }
+            let witness = p.witness.as_ref().map(|w| steps(&names, &input.events, w));
+            merge.add_worked_out(race, status(p.standing), witness);
+        }
+    }
+    (rows, merge)
+}
+
+fn status(standing: Standing) -> Status {
+    match standing {
+        Standing::Potential => Status::Potential,
+        Standing::Predicted => Status::Predicted,
+        Standing::Observed => Status::Observed,
+    }
+}
+
+/// Counts what each engine alone found, by statements and location.
+fn compare(rows: &mut [Row]) {
+    let key = |p: &Prediction| {
+        let (a, b) = (p.first.site, p.second.site);
+        (a.min(b), a.max(b), p.loc.slot)
+    };
+    let mut finders: FxHashMap<_, usize> = FxHashMap::default();
+    for row in rows.iter() {
+        for pair in row.found.iter().map(key).collect::<BTreeSet<_>>() {
+            *finders.entry(pair).or_default() += 1;
+        }
+    }
+    for row in rows {
+        let pairs: BTreeSet<_> = row.found.iter().map(key).collect();
+        row.alone = pairs.iter().filter(|pair| finders[*pair] == 1).count();
+    }
+}
+
+/// The locks held at every access that is part of a race.
+fn locks(rows: &[Row], events: &[Event]) -> FxHashMap<u64, Vec<HeldLock>> {
+    let of = |p: &Prediction| p.first_event.into_iter().chain([p.second_event]);
+    let wanted: BTreeSet<u64> = rows
+        .iter()
+        .flat_map(|r| r.found.iter())
+        .flat_map(of)
+        .collect();
+    let mut locks = FxHashMap::default();
+    let mut held = HeldLocks::default();
+    let mut wanted = wanted.into_iter().peekable();
+    for (at, e) in (0u64..).zip(events) {
+        held.event(e);
+        if wanted.next_if_eq(&at).is_some() {
+            let now = held.sets.get(held.of(e.thread)).iter();
+            let now = now.map(|h| HeldLock {
+                lock: ObjId(h.lock),
+                shared: h.shared,
+            });
+            locks.insert(at, now.collect());
+        }
+        if wanted.peek().is_none() {
+            break;
+        }
+    }
+    locks
+}
+
+/// A witness for people and scripts: who does how many events, one stretch
+/// after the other, and what the last of each is.
+fn steps(names: &Names<'_>, events: &[Event], witness: &Witness) -> Value {
+    let order = witness.order(events);
+    let mut stretches: Vec<(usize, usize)> = Vec::new();
+    for at in 0..order.len() {
+        let thread = |at: usize| events.get(order[at] as usize).map(|e| e.thread);
+        match stretches.last_mut() {
+            // The two accesses stand for themselves.
+            Some((_, end)) if at + 2 < order.len() && thread(*end) == thread(at) => *end = at,
+            _ => stretches.push((at, at)),
+        }
+    }
+    let skip = stretches.len().saturating_sub(STRETCHES);
+    let mut list = Vec::new();
+    if let Some((start, _)) = stretches.get(skip).filter(|_| skip > 0) {
+        list.push(json!({ "omitted": start }));
+    }
+    for (start, end) in &stretches[skip..] {
+        let Some(last) = order.get(*end).and_then(|e| events.get(*e as usize)) else {
+            continue;
+        };
+        let frame = names.frame(last.site);
+        let at = match (&frame.file, frame.line) {
+            (Some(file), Some(line)) => format!("{file}:{line}"),
+            _ if frame.class.is_empty() => frame.method,
+            _ => format!("{}.{}", frame.class, frame.method),
+        };
+        let thread = names.thread(last.thread);
+        list.push(json!({
+            "thread": thread.name,
+            "thread_id": thread.id,
+            "events": end - start + 1,
+            "last": verb(last.op),
+            "at": at,
+        }));
+    }
+    Value::Array(list)
+}
+
+/// What an event does, in a word or two.
+fn verb(op: Op) -> String {
+    let lock = |what: &str, LockId(object): LockId| format!("{what} @{}", object.0);
+    match op {
+        Op::Read(_) | Op::AtomicRead(..) => "read".into(),
+        Op::Write(_) | Op::AtomicWrite(..) => "write".into(),
+        Op::AtomicUpdate(..) => "update".into(),
+        Op::Acquire(l) | Op::AcquireShared(l) => lock("acquire", l),
+        Op::Release(l) | Op::ReleaseShared(l) => lock("release", l),
+        Op::WaitBegin(l) => lock("wait", l),
+        Op::WaitEnd { lock: l, .. } => lock("wake", l),
+        Op::Notify(l) | Op::NotifyAll(l) => lock("notify", l),
+        Op::Fork(thread) => format!("start thread {}", thread.0),
+        Op::Join(thread) => format!("join thread {}", thread.0),
+        Op::Begin => "begin".into(),
+        Op::End => "end".into(),
+        Op::Interrupt(thread) => format!("interrupt thread {}", thread.0),
+        Op::Interrupted => "interrupted".into(),
+        Op::Park => "park".into(),
+        Op::Unpark(thread) => format!("unpark thread {}", thread.0),
+        Op::SyncRelease(_) => "hand over".into(),
+        Op::SyncAcquire(_) => "take over".into(),
+        Op::InitBegin(_) => "begin of static initialiser".into(),
+        Op::InitEnd(_) => "end of static initialiser".into(),
+        Op::MethodEnter(_) => "method entry".into(),
+        Op::MethodExit(_) => "method exit".into(),
+        Op::Branch(_) => "branch".into(),
+    }
+}
+
+/// Where an engine did not do all it says.
+fn complaints(rows: &[Row]) -> Vec<String> {
+    let mut texts = Vec::new();
+    for row in rows {
+        let name = row.method.name();
+        if let Some(why) = &row.found.incomplete {
+            texts.push(format!("{name} may have missed races: {why}"));
+        }
+        if row.found.refuted > 0 {
+            texts.push(format!(
+                "{} predictions of {name} are left out: the checker did not accept their witnesses",
+                row.found.refuted
+            ));
+        }
+        if row.found.beyond() > 0 {
+            texts.push(format!(
+                "{name} saw {} further races that are not listed",
+                row.found.beyond()
+            ));
+        }
+    }
+    texts
+}
+
+fn finish(
+    args: &Predict,
+    json: show::JsonFile,
+    mut report: Report,
+    rows: &[Row],
+) -> Result<(), Failure> {
+    let engines: Vec<Value> = rows
+        .iter()
+        .map(|row| {
+            json!({
+                "engine": row.method.name(),
+                "pairs": row.found.len(),
+                "observed": row.count(Standing::Observed),
+                "predicted": row.count(Standing::Predicted),
+                "potential": row.count(Standing::Potential),
+                "alone": row.alone,
+                "complete": row.found.incomplete.is_none(),
+                "seconds": row.seconds,
+            })
+        })
+        .collect();
+    report.other.insert("engines".into(), Value::Array(engines));
+    json.write(&report)?;
+    show::to_terminal(&report, &args.show, &args.launch.program, std::io::stderr())?;
+    if !args.show.quiet && rows.len() > 1 {
+        // Whoever closed standard error does not want the table either.
+        let _ = std::io::stderr().write_all(table(rows).as_bytes());
+    }
+    Ok(())
+}
+
+/// What each engine found, in pairs of statements.
+fn table(rows: &[Row]) -> String {
+    let mut text = format!(
+        "\n{:<8}{:>7}{:>10}{:>11}{:>11}{:>7}{:>9}\n",
+        "engine", "pairs", "observed", "predicted", "potential", "alone", "seconds"
+    );
+    for row in rows {
+        let _ = writeln!(
+            text,
+            "{:<8}{:>7}{:>10}{:>11}{:>11}{:>7}{:>9.2}",
+            row.method.name(),
+            row.found.len(),
+            row.count(Standing::Observed),
+            row.count(Standing::Predicted),
+            row.count(Standing::Potential),
+            row.alone,
+            row.seconds
+        );
+    }
+    text
+}
