@@ -23,6 +23,7 @@ extern "system" fn link(env: Env, class: jclass) {
         ("address", "(I)J", address as *const c_void),
         ("allocate", "(Ljava/lang/Thread;JZ)J", allocate as *const c_void),
         ("endThread", "(IJ)V", end_thread as *const c_void),
+        ("acquireAll", "(J)V", acquire_all as *const c_void),
         ("resolve", "(ILjava/lang/Object;)V", resolve as *const c_void),
         ("check", "(JJJJIZLjava/lang/Object;I)V", check as *const c_void),
         ("sample", "(JJILjava/lang/String;)V", sample as *const c_void),
@@ -76,6 +77,14 @@ extern "system" fn end_thread(env: Env, _: jclass, slot: jint, clock: jlong) {
             recorder.close(clock);
         }
         a.threads.lock().unwrap_or_else(|e| e.into_inner()).end(slot as u16, clock);
+    });
+}
+
+extern "system" fn acquire_all(env: Env, _: jclass, clock: jlong) {
+    with(env, |a, _| {
+        // SAFETY: the bridge passes the address of the current thread's clock.
+        let clock = unsafe { RawClock::at(clock) };
+        a.threads.lock().unwrap_or_else(|e| e.into_inner()).raise_to_now(clock);
     });
 }
 

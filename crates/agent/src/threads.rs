@@ -93,6 +93,16 @@ impl Threads {
         }
     }
 
+    /// Makes a clock know all that every thread has done until now.
+    pub fn raise_to_now(&self, clock: RawClock) {
+        for (slot, s) in (0..).zip(&self.slots) {
+            let now = s.clock.get(slot);
+            if now > clock.get(slot) {
+                clock.set(slot, now as u32);
+            }
+        }
+    }
+
     pub fn slot_count(&self) -> usize {
         self.slots.len()
     }

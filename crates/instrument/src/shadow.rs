@@ -13,7 +13,9 @@ use crate::{FieldInfo, Level, Mode, Policy, Shadow, models};
 pub const ALLOC_FIELD: &str = "$pf$a";
 /// The identity of an object, in [`Mode::Events`] (`J`).
 pub const ID_FIELD: &str = "$pf$id";
-/// When this class's constructor ended (`J`), if its final fields lead to more data.
+/// What was known when this class's constructor ended (`Ljava/lang/Object;`, or
+/// who made the object, `J`, in [`Mode::Events`]), if its final fields lead to
+/// more data.
 pub const FREEZE_FIELD: &str = "$pf$f";
 /// In `java.lang.Thread`: the tool's own view of the thread.
 pub const THREAD_FIELD: &str = "$pf";
@@ -180,7 +182,11 @@ pub(crate) fn add_fields(
         None => Level::None,
     };
     if level == Level::Full && freezes(class, name) {
-        class.add_field(ADDED, FREEZE_FIELD, "J")?;
+        let desc = match mode {
+            Mode::FastTrack => "Ljava/lang/Object;",
+            Mode::Events => "J",
+        };
+        class.add_field(ADDED, FREEZE_FIELD, desc)?;
     }
     if level == Level::Full && above != Level::Full {
         class.add_field(ADDED, ALLOC_FIELD, "I")?;

@@ -101,7 +101,7 @@ public final class Photofinish {
         if (off == 0) off = PhotofinishNative.resolveFor(t, site, o);
         if (off <= 0) return;
         if (PhotofinishNative.EVENTS) PhotofinishEvents.freeze(t, o, off, PhotofinishNative.U.getLong(at + 16), site);
-        else PhotofinishNative.U.putLong(o, off, t.epoch);
+        else PhotofinishClocks.freeze(t, o, off);
     }
 
     public static void newObject(Object o, int site) {
@@ -257,17 +257,22 @@ public final class Photofinish {
 
     public static void syncRelease(Object o, int site) {
         PhotofinishThread t = self();
-        if (t != null && o != null) PhotofinishLocks.syncRelease(t, through(o, site), site);
+        if (t == null || o == null) return;
+        if (!finalizer(site)) PhotofinishLocks.syncRelease(t, o, site);
+        else if (PhotofinishNative.EVENTS) PhotofinishLocks.syncRelease(t, PhotofinishTable.FINALIZABLE, site);
     }
 
     public static void syncAcquire(Object o, int site) {
         PhotofinishThread t = self();
-        if (t != null && o != null) PhotofinishLocks.syncAcquire(t, through(o, site), site);
+        if (t == null || o == null) return;
+        if (!finalizer(site)) PhotofinishLocks.syncAcquire(t, o, site);
+        else if (PhotofinishNative.EVENTS) PhotofinishLocks.syncAcquire(t, PhotofinishTable.FINALIZABLE, site);
+        else PhotofinishClocks.acquireAll(t);
     }
 
-    private static Object through(Object o, int site) {
-        boolean finalizer = PhotofinishNative.U.getLong(PhotofinishNative.SITES + ((long) site << 5)) == 2;
-        return finalizer ? PhotofinishTable.FINALIZABLE : o;
+    /** Whether the site is the end of a constructor or the start of a finaliser. */
+    private static boolean finalizer(int site) {
+        return PhotofinishNative.U.getLong(PhotofinishNative.SITES + ((long) site << 5)) == 2;
     }
 
     public static void initBegin(int site) {

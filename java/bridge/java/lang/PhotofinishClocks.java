@@ -19,18 +19,55 @@ final class PhotofinishClocks {
         long clock = t.clock;
         for (int i = 0; i < from.length; i++) {
             int c = from[i];
-            if (c > U.getInt(clock + 4L * i)) U.putInt(clock + 4L * i, c);
+            if (c > U.getInt(clock + 4L * i)) {
+                U.putInt(clock + 4L * i, c);
+                t.frozen = null;
+            }
         }
     }
 
     /**
-     * A final field is read: what its object's maker did until the constructor ended may be read too.
-     * Only the maker's own place is raised: what others did before is ordered or it is not.
+     * A constructor ends that wrote final fields: everything before is visible to whoever reads them
+     * (JLS 17.5.1). This is no release, so the epoch goes on; what is kept is the clock, one copy for
+     * all objects frozen until it changes, then the slot and clock of the maker.
      */
-    static void unfreeze(PhotofinishThread t, long frozen) {
-        long at = t.clock + 4L * (frozen & 0xfff);
-        int clock = (int) (frozen >>> 12);
-        if (clock > U.getInt(at)) U.putInt(at, clock);
+    static void freeze(PhotofinishThread t, Object o, long off) {
+        int[] known = t.frozen;
+        if (known == null) {
+            int n = PhotofinishNative.slots();
+            known = new int[n + 2];
+            U.copyMemory(null, t.clock, known, INTS, 4L * n);
+            known[n] = t.slot;
+            known[n + 1] = (int) (t.epoch >>> 12);
+            t.frozen = known;
+        }
+        U.storeFence();
+        U.putReference(o, off, known);
+    }
+
+    /** A final field is read: what its object's maker knew when the constructor ended is known now. */
+    static void unfreeze(PhotofinishThread t, int[] known) {
+        if (known == null || known == t.unfrozen) return;
+        int n = known.length - 2;
+        // Of a later epoch of the maker is known what it released at its end, and so all of this.
+        if (U.getInt(t.clock + 4L * known[n]) > known[n + 1]) return;
+        for (int i = 0; i < n; i++) {
+            if (known[i] > U.getInt(t.clock + 4L * i)) {
+                U.putInt(t.clock + 4L * i, known[i]);
+                t.frozen = null;
+            }
+        }
+        t.unfrozen = known;
+    }
+
+    /**
+     * A finaliser begins. It comes after every use of the object, all of which may have been ordered by
+     * locks that died with the object, and in constructors of classes that did not know that they have
+     * a finaliser. So it comes after everything: races with finalisers are missed, none is invented.
+     */
+    static void acquireAll(PhotofinishThread t) {
+        PhotofinishNative.acquireAll(t.clock);
+        t.frozen = null;
     }
 
     static int[] snapshot(PhotofinishThread t) {

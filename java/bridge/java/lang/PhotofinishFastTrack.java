@@ -70,7 +70,8 @@ final class PhotofinishFastTrack {
         if (off == 0) {
             if (PhotofinishNative.resolveFor(t, site, o) != 0) read(t, o, site);
         } else if (off == FINAL) {
-            PhotofinishClocks.unfreeze(t, U.getLong(o, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 8)));
+            long at = U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 8);
+            PhotofinishClocks.unfreeze(t, (int[]) U.getReference(o, at));
         } else if (t.quiet == 0 || o instanceof Thread) { // Thread.interrupted() counts inside lock() too
             PhotofinishClocks.volatileRead(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 16));
         }

@@ -48,7 +48,10 @@ final class PhotofinishLayout extends WeakReference<Class<?>> {
         if (rows.length == 0) return;
         if (rows[0] > 0) PhotofinishNative.U.putLong(o, rows[0], 0);
         if (rows[1] > 0) PhotofinishNative.U.putInt(o, rows[1], 0);
-        if (rows[2] > 0) PhotofinishNative.U.putLong(o, rows[2], 0);
+        if (rows[2] > 0) {
+            if (PhotofinishNative.EVENTS) PhotofinishNative.U.putLong(o, rows[2], 0);
+            else PhotofinishNative.U.putReference(o, rows[2], null);
+        }
         for (int i = ROW; i < rows.length; i += ROW) {
             if (PhotofinishNative.EVENTS) {
                 if (rows[i + 2] > 0) PhotofinishNative.U.putLong(o, rows[i + 2], 0);

@@ -72,6 +72,7 @@ final class PhotofinishNative {
             long w = U.getLong(base, woff);
             long r = U.getLong(base, roff);
             check(t.clock, t.epoch, w, r, site, false, owner, index);
+            t.frozen = null; // class initialisation may have been learnt of
             long now = U.getLong(t.clock - 8);
             if (now == r || U.compareAndSetLong(base, roff, r, now)) {
                 if (((int) (now >>> PhotofinishFastTrack.SITE_BITS) & 0xfff) == PhotofinishFastTrack.SHARED) {
@@ -88,6 +89,7 @@ final class PhotofinishNative {
             long w = U.getLong(base, woff);
             long r = U.getLong(base, roff);
             check(t.clock, t.epoch, w, r, site, true, owner, index);
+            t.frozen = null;
             if (U.compareAndSetLong(base, woff, w, U.getLong(t.clock - 16))) {
                 U.compareAndSetLong(base, roff, r, U.getLong(t.clock - 8));
                 return;
@@ -194,6 +196,9 @@ final class PhotofinishNative {
     private static native long allocate(Thread thread, long parentClock, boolean system);
 
     static native void endThread(int slot, long clock);
+
+    /** Raises the clock to where all threads are now. */
+    static native void acquireAll(long clock);
 
     private static native void resolve(int site, Object o);
 

@@ -24,8 +24,8 @@ final class PhotofinishTable {
     static final Object FENCE = new Object();
 
     /**
-     * Stands for all objects with a finaliser, between the end of their constructors and the
-     * finaliser: by then a weak reference to the object itself, such as its shadow, is cleared.
+     * In events, stands for all objects with a finaliser, between the end of their constructors and
+     * the finaliser: by then a weak reference to the object itself, such as its shadow, is cleared.
      */
     static final Object FINALIZABLE = new Object();
 

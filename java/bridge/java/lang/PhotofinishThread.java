@@ -44,6 +44,12 @@ public final class PhotofinishThread {
 
     private boolean setsUsed = true;
 
+    /** What is known now, for objects to be frozen with; null when that has changed since. */
+    int[] frozen;
+
+    /** What was known to the maker of the frozen object read last: known here too. */
+    int[] unfrozen;
+
     /** Depth of modelled methods: inside them atomics are not the program's synchronisation. */
     int quiet;
 
