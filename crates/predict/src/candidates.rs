@@ -7,17 +7,12 @@
 //! have to come before this one anyway are skipped for good, so that over the
 //! whole trace each is looked at once for each other thread.
 //!
-//! Checking a witness costs as much as its length. Beyond a budget of 64 steps
-//! for each event of the trace, and a hundred million, pairs are listed as
-//! potential, without their witness; that bites with hundreds of races in a
-//! trace of millions of events.
-//!
 //! A judge decides; each of its verdicts is one of a few kinds, which say how
 //! to go on.
 
-use crate::check::Checker;
 use crate::found::{AnyAccess, Key, Prediction, Predictions, Standing};
 use crate::index::{Index, NONE};
+use crate::verify::{Checked, Verifier};
 use crate::witness::Witness;
 use detect::held::HeldLocks;
 use order::LockSetId;
@@ -27,9 +22,6 @@ use trace::{Event, SiteId};
 /// Statements and locksets of a thread on a variable that are told apart; what
 /// comes beyond is one group.
 const GROUPS: usize = 24;
-
-/// Steps of checking for each event of the trace, and besides.
-const CHECKS: (u64, u64) = (64, 100_000_000);
 
 /// Two accesses as a judge sees them: events, and their dense threads.
 #[derive(Clone, Copy, Debug)]
@@ -92,13 +84,11 @@ pub(crate) fn search(index: &Index<'_>, judge: &mut impl Judge) -> Predictions {
     }
     let mut search = Search {
         index,
-        checker: None,
+        verifier: Verifier::new(index.events),
         held: HeldLocks::default(),
         groups: Vec::new(),
         slots: vec![NONE; index.candidate.len()],
         found,
-        budget: CHECKS.0 * index.events.len() as u64 + CHECKS.1,
-        unchecked: 0,
     };
     for (at, e) in (0u32..).zip(index.events) {
         if search.found.is_full() {
@@ -116,11 +106,8 @@ pub(crate) fn search(index: &Index<'_>, judge: &mut impl Judge) -> Predictions {
             }
         }
     }
-    if search.unchecked > 0 {
-        let why = format!(
-            "{} witnesses were not checked: there were too many, too long ones",
-            search.unchecked
-        );
+    search.found.refuted = search.verifier.refuted;
+    if let Some(why) = search.verifier.incomplete() {
         search.found.incomplete.get_or_insert(why);
     }
     search.found
@@ -128,17 +115,13 @@ pub(crate) fn search(index: &Index<'_>, judge: &mut impl Judge) -> Predictions {
 
 struct Search<'i, 'a> {
     index: &'i Index<'a>,
-    /// Made when there is something to check.
-    checker: Option<Checker<'a>>,
+    verifier: Verifier<'a>,
     held: HeldLocks,
     /// The groups of each variable, in the order of its first access.
     groups: Vec<Vec<Group>>,
     /// By variable: where its groups are.
     slots: Vec<u32>,
     found: Predictions,
-    /// Steps of checking left.
-    budget: u64,
-    unchecked: u64,
 }
 
 impl Search<'_, '_> {
@@ -248,18 +231,11 @@ impl Search<'_, '_> {
     /// Lists the pair; false if the witness was not accepted.
     fn report(&mut self, first: u32, second: u32, access: AnyAccess, witness: Witness) -> bool {
         let events = self.index.events;
-        let steps = witness.len() as u64;
-        let checked = steps <= self.budget;
-        if checked {
-            self.budget -= steps;
-            let checker = self.checker.get_or_insert_with(|| Checker::new(events));
-            if checker.check(&witness).is_err() {
-                self.found.refuted += 1;
-                return false;
-            }
-        } else {
-            self.unchecked += 1;
-        }
+        let standing = match self.verifier.check(&witness) {
+            Checked::Accepted => Standing::Predicted,
+            Checked::Refuted => return false,
+            Checked::Not => Standing::Potential,
+        };
         let [a, b] = [first, second].map(|at| &events[at as usize]);
         let Some(earlier) = AnyAccess::of(a) else {
             return false;
@@ -270,12 +246,8 @@ impl Search<'_, '_> {
             second: access.named(b),
             first_event: Some(u64::from(first)),
             second_event: u64::from(second),
-            standing: if checked {
-                Standing::Predicted
-            } else {
-                Standing::Potential
-            },
-            witness: checked.then_some(witness),
+            standing,
+            witness: (standing == Standing::Predicted).then_some(witness),
             count: 1,
         });
         true

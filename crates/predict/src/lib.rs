@@ -30,6 +30,7 @@ mod osr;
 mod shb;
 mod signals;
 mod syncp;
+mod verify;
 mod wcp;
 mod witness;
 

@@ -25,12 +25,12 @@
 //! all writes of the thread between two acquires.
 
 use crate::Engine;
-use crate::check::Checker;
 use crate::found::{AnyAccess, Predictions, Standing};
 use crate::history::{History, Past, report};
 use crate::index::Index;
 use crate::signals::Signals;
 use crate::syncp;
+use crate::verify::{Checked, Verifier};
 use detect::clocks::{Clocks, Edges};
 use order::{ClockView, Epoch, VectorClock};
 use rustc_hash::FxHashMap;
@@ -96,24 +96,21 @@ impl Engine for Shb {
 /// Gives every pair its witness.
 fn prove(found: &mut Predictions, trace: &[Event]) {
     let index = Index::new(trace);
-    let checker = Checker::new(index.events);
-    let mut refuted = 0;
+    let mut verifier = Verifier::new(index.events);
     for p in found.iter_mut() {
-        let Some(pair) = p.first_event.map(|first| [first, p.second_event]) else {
+        let Some(first) = p.first_event else {
             continue;
         };
-        let Some(witness) = syncp::witness(&index, pair) else {
-            continue;
-        };
-        match checker.check(&witness) {
-            Ok(()) => {
-                p.standing = Standing::Predicted;
-                p.witness = Some(witness);
-            }
-            Err(_) => refuted += 1,
+        let witness = syncp::witness(&index, [first, p.second_event]);
+        if let Some(witness) = witness
+            && verifier.check(&witness) == Checked::Accepted
+        {
+            p.standing = Standing::Predicted;
+            p.witness = Some(witness);
         }
     }
-    found.refuted += refuted;
+    found.refuted = verifier.refuted;
+    found.incomplete = verifier.incomplete();
 }
 
 impl Shb {
