@@ -82,6 +82,9 @@ extern "system" fn vm_init(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
             }
         }
         a.jvmti.enable(event::THREAD_START);
+        if let Some(recorder) = &a.recorder {
+            recorder.keep_up(a);
+        }
         a.jvmti.enable(event::THREAD_END);
     });
 }

@@ -1,8 +1,11 @@
 //! Recording: each thread fills a buffer of raw records; full buffers become
 //! chunks of the trace, with one write each, so that a killed program leaves
-//! every flushed chunk readable.
+//! every flushed chunk readable. A thread that waits does not fill its buffer,
+//! and what the others do after its last synchronisation could not be put in
+//! order without it: so a thread of ours takes what there is, a few times a
+//! second.
 
-use crate::Agent;
+use crate::{Agent, guard};
 use crate::memory::{RawClock, leak};
 use crate::sites::ClassSites;
 use instrument::SiteKind;
@@ -11,12 +14,15 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use trace::tables::{self, Footer, RunHeader};
-use trace::{Encoder, ObjId, SiteId, ThreadId, Writer};
+use trace::{Encoder, ObjId, SiteId, ThreadId, Writer, raw};
 
 /// Bytes of a thread's buffer, a multiple of a record.
-const BUFFER: usize = 2730 * trace::raw::BYTES;
+const BUFFER: usize = 2730 * raw::BYTES;
+
+/// How long a record may lie in its buffer at most.
+const SWEEP: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
 pub struct Recorder {
@@ -29,9 +35,17 @@ pub struct Recorder {
 struct Buffer {
     start: usize,
     thread: u32,
-    /// Held while the records are taken out. True once the last were taken, at
-    /// the end of the VM, while daemon threads still write.
-    taken: Mutex<bool>,
+    /// Held while records are taken out.
+    taken: Mutex<Taken>,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    /// Words from the start that are in the trace already.
+    words: usize,
+    /// The last records were taken, at the end of the VM, while daemon threads
+    /// still write.
+    last: bool,
 }
 
 #[derive(Debug)]
@@ -66,7 +80,7 @@ impl Recorder {
     pub fn open(&self, clock: RawClock) -> i64 {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         let start = state.spare.pop().unwrap_or_else(|| leak(BUFFER));
-        let buffer = Buffer { start, thread: clock.id(), taken: Mutex::new(false) };
+        let buffer = Buffer { start, thread: clock.id(), taken: Mutex::default() };
         state.buffers.insert(clock.address(), Arc::new(buffer));
         clock.set_limit(start + BUFFER);
         start as i64
@@ -76,7 +90,7 @@ impl Recorder {
     pub fn close(&self, clock: RawClock) {
         let found = self.state.lock().unwrap_or_else(|e| e.into_inner()).buffers.remove(&clock.address());
         if let Some(buffer) = found {
-            *buffer.taken.lock().unwrap_or_else(|e| e.into_inner()) = true;
+            buffer.taken.lock().unwrap_or_else(|e| e.into_inner()).last = true;
             self.state.lock().unwrap_or_else(|e| e.into_inner()).spare.push(buffer.start);
         }
     }
@@ -89,7 +103,7 @@ impl Recorder {
             state.buffers.get(&clock.address()).cloned()
         };
         let Some(buffer) = found else { return 0 };
-        let taken = buffer.taken.lock().unwrap_or_else(|e| e.into_inner());
+        let mut taken = buffer.taken.lock().unwrap_or_else(|e| e.into_inner());
         thread_local! {
             static ENCODER: std::cell::RefCell<(Encoder, Vec<u8>)> = std::cell::RefCell::default();
         }
@@ -97,9 +111,10 @@ impl Recorder {
             // SAFETY: only this thread writes to its buffer.
             let words = unsafe { std::slice::from_raw_parts_mut(buffer.start as *mut u64, BUFFER / 8) };
             let used = used_words(words);
-            if !*taken {
+            if !taken.last {
                 chunk.clear();
-                let what = encoder.raw_chunk(ThreadId(buffer.thread), &words[..used], chunk);
+                let new = words.get(taken.words..used).unwrap_or_default();
+                let what = encoder.raw_chunk(ThreadId(buffer.thread), new, chunk);
                 self.events.fetch_add(what.events, Ordering::Relaxed);
                 let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
                 let written = state.tables(agent).and_then(|()| match &mut state.writer {
@@ -109,6 +124,7 @@ impl Recorder {
                 state.check(agent, written);
             }
             words[..used].fill(0);
+            taken.words = 0;
         });
         buffer.start as i64
     }
@@ -117,33 +133,51 @@ impl Recorder {
         self.events.load(Ordering::Relaxed)
     }
 
-    /// At the end of the VM: what the threads still have in their buffers.
-    pub fn finish(&self, agent: &Agent) {
+    /// Takes what is in the buffers from now on, every [`SWEEP`].
+    pub fn keep_up(&'static self, agent: &'static Agent) {
+        let sweeper = std::thread::Builder::new().name("photofinish".into());
+        let started = sweeper.spawn(|| {
+            while self.state.lock().unwrap_or_else(|e| e.into_inner()).writer.is_some() {
+                guard(|| self.sweep(agent, false));
+                std::thread::sleep(SWEEP);
+            }
+        });
+        if let Err(e) = started {
+            agent.findings.warn(&format!("cannot start a thread ({e}): if the program is killed, more of the trace is lost"));
+        }
+    }
+
+    /// What the threads have in their buffers and is not in the trace yet.
+    fn sweep(&self, agent: &Agent, last: bool) {
         let buffers: Vec<_> = {
             let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
             state.buffers.values().cloned().collect()
         };
         for buffer in buffers {
             let mut taken = buffer.taken.lock().unwrap_or_else(|e| e.into_inner());
-            if std::mem::replace(&mut *taken, true) {
+            if taken.last {
                 continue; // its thread has just ended
             }
-            // SAFETY: a buffer of ours. A daemon thread may still be writing; a
-            // record counts once its first word is there.
-            let words = unsafe { std::slice::from_raw_parts(buffer.start as *const u64, BUFFER / 8) };
-            let used = used_words(words);
-            if used == 0 {
+            taken.last = last;
+            let new = buffer.written(taken.words);
+            if new.is_empty() {
                 continue;
             }
+            taken.words += new.len();
             let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
             let written = state.tables(agent).and_then(|()| match &mut state.writer {
-                Some(writer) => writer.append_raw(ThreadId(buffer.thread), &words[..used]).map(|what| {
+                Some(writer) => writer.append_raw(ThreadId(buffer.thread), &new).map(|what| {
                     self.events.fetch_add(what.events, Ordering::Relaxed);
                 }),
                 None => Ok(()),
             });
             state.check(agent, written);
         }
+    }
+
+    /// At the end of the VM.
+    pub fn finish(&self, agent: &Agent) {
+        self.sweep(agent, true);
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         let written = state.tables(agent);
         state.check(agent, written);
@@ -156,10 +190,34 @@ impl Recorder {
     }
 }
 
+impl Buffer {
+    /// Whole records from this word on. The thread may still be writing: a
+    /// record counts once its first word is there, an atomic one once the next
+    /// is, which continues it.
+    fn written(&self, from: usize) -> Vec<u64> {
+        // SAFETY: a buffer of ours, never freed, and only read here.
+        let words = unsafe { std::slice::from_raw_parts(self.start as *const AtomicU64, BUFFER / 8) };
+        let mut new = Vec::new();
+        for record in words.get(from..).unwrap_or_default().chunks_exact(raw::WORDS) {
+            let first = record[0].load(Ordering::Acquire);
+            if first == 0 {
+                break;
+            }
+            new.push(first);
+            new.extend(record[1..].iter().map(|word| word.load(Ordering::Relaxed)));
+        }
+        let last = new.len().wrapping_sub(raw::WORDS);
+        if new.get(last).is_some_and(|first| matches!(*first as u8, raw::ATOMIC_READ..=raw::ATOMIC_UPDATE)) {
+            new.truncate(last);
+        }
+        new
+    }
+}
+
 /// Records up to the first that is not there.
 fn used_words(words: &[u64]) -> usize {
-    let records = words.chunks_exact(trace::raw::WORDS);
-    records.take_while(|r| r[0] != 0).count() * trace::raw::WORDS
+    let records = words.chunks_exact(raw::WORDS);
+    records.take_while(|r| r[0] != 0).count() * raw::WORDS
 }
 
 impl State {
