@@ -9,11 +9,33 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Flags given to every JVM, before the user's own, which may override them.
-pub const JVM_FLAGS: &[&str] = &[
+const FLAGS: &[&str] = &[
     // Probes make methods longer; past 8000 bytes HotSpot would interpret them
     // for ever.
     "-XX:-DontCompileHugeMethods",
+    // The next flag is a diagnostic one.
+    "-XX:+UnlockDiagnosticVMOptions",
 ];
+
+/// Methods of `java.util` for which the optimising compiler has code of its
+/// own: with that, their reads of the program's arrays would vanish once they
+/// are hot.
+const ARRAY_INTRINSICS: &str = "_copyOf,_copyOfRange,_base64_encodeBlock,_base64_decodeBlock";
+
+/// The same for natives that the agent stands before. They order nothing in
+/// happens-before, so FastTrack does not ask for them.
+const NOTIFY_INTRINSICS: &str = "_notify,_notifyAll";
+
+/// The flags for a run.
+pub fn jvm_flags(mode: Mode) -> Vec<String> {
+    let mut off = format!("-XX:DisableIntrinsic={ARRAY_INTRINSICS}");
+    if mode != Mode::FastTrack {
+        off.push(',');
+        off.push_str(NOTIFY_INTRINSICS);
+    }
+    let flags = FLAGS.iter().map(|flag| flag.to_string());
+    flags.chain([off]).collect()
+}
 
 /// What the agent does with the events of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

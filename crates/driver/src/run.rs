@@ -9,7 +9,7 @@
 
 use crate::interrupt::Interrupts;
 use crate::java::Java;
-use crate::options::{AgentOptions, JVM_FLAGS};
+use crate::options::{AgentOptions, jvm_flags};
 use crate::process::{self, Outcome, Output, ProcessError};
 use report::finding::{Findings, Summary};
 use std::ffi::OsString;
@@ -98,7 +98,7 @@ fn jvm(request: &Request<'_>, options: &AgentOptions) -> Command {
     let mut command = Command::new(&request.java.path);
     command
         .arg(options.argument(request.library))
-        .args(JVM_FLAGS);
+        .args(jvm_flags(options.mode));
     command
 }
 
