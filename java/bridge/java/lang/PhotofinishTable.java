@@ -46,8 +46,8 @@ final class PhotofinishTable {
     /** Longer arrays are worth an entry of their own from the start. */
     private static final int SMALL = 32;
 
-    /** Entries of a stripe's young part: more would not stay in the processor's cache. */
-    private static final int YOUNG = 512;
+    /** Entries of a stripe's young part: many more would not stay in the processor's cache. */
+    private static final int YOUNG = 128;
 
     private static final class Stripe {
         volatile PhotofinishArray[] buckets = new PhotofinishArray[64];
@@ -57,7 +57,7 @@ final class PhotofinishTable {
     }
 
     private static final class Young {
-        final PhotofinishArray[] buckets = new PhotofinishArray[YOUNG];
+        final PhotofinishArray[] buckets = new PhotofinishArray[2 * YOUNG];
         int size;
     }
 
@@ -101,15 +101,18 @@ final class PhotofinishTable {
 
     private static PhotofinishArray find(PhotofinishThread t, Object o, int h) {
         Stripe stripe = TABLE[h & STRIPES - 1];
-        PhotofinishArray s = lookUp(stripe, t, o, h);
-        if (s != null) return s;
+        PhotofinishArray s;
+        // An array that this thread has just made is not there yet, most likely.
+        int made = t == null ? 0 : t.allocationSite(o);
+        if (made == 0) {
+            s = lookUp(stripe, t, o, h);
+            if (s != null) return s;
+        }
         if (canary.refersTo(null)) collected();
         if (o.getClass().isArray()) {
             s = new PhotofinishArray(o, h);
-            if (t != null) {
-                s.allocationSite = t.allocationSite(o);
-                if (length(o) < SMALL) s.owner = t.id + 1;
-            }
+            s.allocationSite = made;
+            if (t != null && length(o) < SMALL) s.owner = t.id + 1;
             if (!PhotofinishNative.EVENTS) s.cells = cells(o);
         } else {
             s = new PhotofinishShadow(o, h);

@@ -215,7 +215,8 @@ public final class PhotofinishThread {
     int allocationSite(Object array) {
         Recent r = recent.get();
         if (r == null) return 0;
-        for (int i = 0; i < RING; i++) {
+        for (int n = 1; n <= RING; n++) { // most likely the last one
+            int i = r.next - n & RING - 1;
             if (r.arrays[i] == array) return r.sites[i];
         }
         return 0;
