@@ -44,5 +44,8 @@ pub(crate) fn is_compound(code: &Code<'_>, index: usize, targets: &[u32]) -> boo
 /// Constants, loads and arithmetic: nothing that stores, jumps or calls.
 fn is_arithmetic(opcode: u8) -> bool {
     matches!(opcode, op::ACONST_NULL..=op::SALOAD | op::IADD..=op::LXOR | op::I2L..=op::DCMPG | op::GETFIELD | op::GETSTATIC)
-        && !matches!(opcode, op::IDIV | op::LDIV | op::IREM | op::LREM | op::AALOAD)
+        && !matches!(
+            opcode,
+            op::IDIV | op::LDIV | op::IREM | op::LREM | op::AALOAD
+        )
 }

@@ -54,9 +54,9 @@ impl Fresh {
                     return;
                 };
                 let copies = insn.op == op::INVOKESTATIC
-                    && pool.member_ref(cp).is_some_and(|m| {
-                        m.class == "java/lang/System" && m.name == "arraycopy"
-                    });
+                    && pool
+                        .member_ref(cp)
+                        .is_some_and(|m| m.class == "java/lang/System" && m.name == "arraycopy");
                 if copies {
                     // Source, position, destination, position, length.
                     if let Some(array) = made(2) {
@@ -89,7 +89,9 @@ impl Fresh {
             None => true,
             Some(&escape) => {
                 access < escape
-                    && !jumps.iter().any(|&(from, to)| from >= escape && to > array && to <= access)
+                    && !jumps
+                        .iter()
+                        .any(|&(from, to)| from >= escape && to > array && to <= access)
             }
         };
         let mut free: Vec<u32> = self.accesses.iter().filter(is_free).map(|a| a.0).collect();
@@ -116,6 +118,10 @@ pub(crate) fn jumps(code: &Code<'_>) -> Vec<(u32, u32)> {
             _ => {}
         }
     }
-    jumps.extend(code.handlers.iter().map(|h| (h.end.saturating_sub(1), h.handler)));
+    jumps.extend(
+        code.handlers
+            .iter()
+            .map(|h| (h.end.saturating_sub(1), h.handler)),
+    );
     jumps
 }
