@@ -12,7 +12,9 @@
 //!    the racing pair, whose values nobody uses. A racing update is bound as
 //!    well if the other access only reads: seeing another value it might not
 //!    write.
-//! 5. Volatile accesses of a location that conflict keep their order.
+//! 5. Volatile accesses of a location that conflict keep their order, and a
+//!    volatile read comes after exactly the volatile writes that it came after
+//!    in the run. (The racing pair is free of that, too.)
 //! 6. Waits and notifies of a monitor keep their order, and at the end of a
 //!    wait there were exactly those before it that there were in the run.
 //!    The same for `SyncRelease` at a `SyncAcquire`, and for unparks and
@@ -113,6 +115,8 @@ struct Fact {
     operand: u32,
     /// The write it saw; or how many events of its operand came before it.
     need: u32,
+    /// How many volatile writes of its location came before it.
+    stores: u32,
 }
 
 /// How many events there were of something, and the latest by trace order.
@@ -198,6 +202,7 @@ impl<'a> Checker<'a> {
         let mut done: Vec<u32> = Vec::new();
         let mut signals: Vec<u32> = Vec::new();
         let mut last_write: Vec<u32> = Vec::new();
+        let mut stores: Vec<u32> = Vec::new();
         let mut monitor: Vec<u32> = Vec::new();
         let mut released: Vec<u32> = Vec::new();
         let count = |list: &mut Vec<u32>, at: u32, initial| {
@@ -214,6 +219,7 @@ impl<'a> Checker<'a> {
             if signals::awaits(e.op) {
                 checker.signalled.insert(at, count(&mut signals, thread, 0));
             }
+            let mut stored = 0;
             let (operand, need) = match e.op {
                 Op::Read(loc)
                 | Op::Write(loc)
@@ -222,6 +228,10 @@ impl<'a> Checker<'a> {
                 | Op::AtomicUpdate(loc, _) => {
                     let loc = locations.of(loc);
                     let seen = count(&mut last_write, loc, NONE);
+                    if volatile(e.op) {
+                        stored = count(&mut stores, loc, 0);
+                        stores[loc as usize] += u32::from(writes(e.op));
+                    }
                     if writes(e.op) {
                         last_write[loc as usize] = at;
                     }
@@ -279,6 +289,7 @@ impl<'a> Checker<'a> {
                 before,
                 operand,
                 need,
+                stores: stored,
             });
         }
         count(&mut checker.forks, threads.0.len() as u32, NONE);
@@ -409,6 +420,10 @@ impl Replay<'_, '_> {
                         location.volatile_write
                     };
                     must(after.latest <= at, Rule::VolatileOrder)?;
+                    if reads(op) {
+                        let seen = location.volatile_write;
+                        must(seen.are(fact.stores, at), Rule::VolatileOrder)?;
+                    }
                     location.volatile.add(at);
                     if writes(op) {
                         location.volatile_write.add(at);

@@ -7,6 +7,10 @@
 //! `e` needs:
 //! - what its thread did before (so a cut it is);
 //! - if it reads, the write it saw, whatever the strength of either access;
+//!   a volatile or acquiring read, all earlier volatile or releasing writes of
+//!   the location: a recorder that must not stop the world cannot tell which
+//!   of two writes at about the same time was seen, nor whether a
+//!   compare-and-set succeeded;
 //! - the fork of its thread; for a join, all the other thread did;
 //! - for the end of a wait, every earlier wait and notify of that monitor:
 //!   which notify woke whom is not recorded, the same ones in the same order
@@ -25,13 +29,14 @@
 //! Two passes. Per event 8 bytes; per event that learns something about
 //! another thread, 8 bytes and 4 a thread; per critical section about 50.
 
+mod build;
+
 use crate::candidates::Pair;
 use crate::found::AnyAccess;
-use crate::signals;
 use detect::held::HeldLocks;
 use order::LockSetId;
 use rustc_hash::FxHashMap;
-use trace::{Event, Loc, LockId, ObjId, Op, ThreadId};
+use trace::{Event, Loc, Op, ThreadId};
 
 /// A release that never came.
 pub(crate) const NEVER: u32 = u32::MAX;
@@ -116,7 +121,7 @@ impl<'a> Index<'a> {
             users: Vec::new(),
         };
         index.survey();
-        Builder::new(&mut index).build();
+        build::Builder::new(&mut index).build();
         index
     }
 
@@ -312,263 +317,4 @@ impl<'a> Index<'a> {
             self.threads.len() as u32 - 1
         })
     }
-}
-
-/// The second pass: clocks and critical sections.
-struct Builder<'i, 'a> {
-    index: &'i mut Index<'a>,
-    /// What each thread's events so far need.
-    now: Vec<Cut>,
-    done: Vec<u32>,
-    /// By variable: the last write's thread, position and clock.
-    writes: Vec<Option<(u32, u32, u32)>>,
-    forks: FxHashMap<u32, Cut>,
-    monitors: FxHashMap<LockId, Cut>,
-    signals: FxHashMap<ThreadId, Cut>,
-    objects: FxHashMap<ObjId, Cut>,
-    /// Static initialisers that ended, and how many did.
-    inits: (u32, Cut),
-    /// By thread: how many of them it knows.
-    knows: Vec<u32>,
-    locks: FxHashMap<LockId, u32>,
-    /// By thread: open sections, each with its depth.
-    open: Vec<Vec<(u32, u32)>>,
-}
-
-impl<'i, 'a> Builder<'i, 'a> {
-    fn new(index: &'i mut Index<'a>) -> Builder<'i, 'a> {
-        let width = index.width();
-        index.marks = vec![Vec::new(); width];
-        index.clocks = vec![0; width];
-        index.open = vec![Vec::new(); width];
-        Builder {
-            now: vec![vec![0; width]; width],
-            done: vec![0; width],
-            writes: vec![None; index.candidate.len()],
-            forks: FxHashMap::default(),
-            monitors: FxHashMap::default(),
-            signals: FxHashMap::default(),
-            objects: FxHashMap::default(),
-            inits: (0, vec![0; width]),
-            knows: vec![0; width],
-            locks: FxHashMap::default(),
-            open: vec![Vec::new(); width],
-            index,
-        }
-    }
-
-    fn build(mut self) {
-        let mut last = None;
-        for at in 0..self.index.events.len() {
-            let e = self.index.events[at];
-            let thread = match last {
-                Some((thread, dense)) if thread == e.thread => dense,
-                _ => self.index.dense[&e.thread],
-            };
-            last = Some((e.thread, thread));
-            self.event(at as u32, thread, &e);
-        }
-    }
-
-    fn event(&mut self, at: u32, me: u32, e: &Event) {
-        let t = me as usize;
-        self.done[t] += 1;
-        let place = self.done[t];
-        let mut news = false;
-        if place == 1
-            && let Some(fork) = self.forks.remove(&me)
-        {
-            news |= learn(&mut self.now[t], &fork);
-        }
-        if self.knows[t] < self.inits.0 {
-            self.knows[t] = self.inits.0;
-            news |= learn(&mut self.now[t], &self.inits.1);
-        }
-        let var = self.index.var[at as usize];
-        if var != NONE {
-            if news {
-                self.mark(t, place);
-                let clock = self.index.marks[t].last().map_or(0, |(_, clock)| *clock);
-                self.index.entries.insert(at, clock);
-                news = false;
-            }
-            let sees = matches!(
-                e.op,
-                Op::Read(_) | Op::AtomicRead(..) | Op::AtomicUpdate(..)
-            );
-            if sees
-                && let Some((by, write, clock)) = self.writes[var as usize]
-                && self.now[t][by as usize] < write
-                && by != me
-            {
-                let from = clock as usize * self.index.width();
-                let needs = &self.index.clocks[from..from + self.index.width()];
-                for (mine, needed) in self.now[t].iter_mut().zip(needs) {
-                    *mine = (*mine).max(*needed);
-                }
-                self.now[t][by as usize] = write;
-                news = true;
-            }
-            if news {
-                self.mark(t, place);
-            }
-            if AnyAccess::of(e).is_some_and(|a| a.write) {
-                let clock = self.index.marks[t].last().map_or(0, |(_, clock)| *clock);
-                self.writes[var as usize] = Some((me, place, clock));
-            }
-            return;
-        }
-        if signals::awaits(e.op)
-            && let Some(sent) = self.signals.get(&e.thread)
-        {
-            news |= learn(&mut self.now[t], sent);
-        }
-        news |= match e.op {
-            Op::WaitEnd { lock, .. } => match self.monitors.get(&lock) {
-                Some(needed) => learn(&mut self.now[t], needed),
-                None => false,
-            },
-            Op::SyncAcquire(object) => match self.objects.get(&object) {
-                Some(needed) => learn(&mut self.now[t], needed),
-                None => false,
-            },
-            Op::Join(other) => match self.index.dense(other) {
-                Some(other) if other != me && self.done[other as usize] > 0 => {
-                    let needed = self.so_far(other);
-                    learn(&mut self.now[t], &needed)
-                }
-                _ => false,
-            },
-            _ => false,
-        };
-        if news {
-            self.mark(t, place);
-        }
-        self.publish(me, e);
-        self.lock(at, me, place, e.op);
-    }
-
-    /// From here on, keeping an event of the thread needs what it needs now.
-    fn mark(&mut self, t: usize, place: u32) {
-        let width = self.index.width();
-        let clock = (self.index.clocks.len() / width) as u32;
-        self.index.clocks.extend_from_slice(&self.now[t]);
-        self.index.marks[t].push((place, clock));
-    }
-
-    /// What keeping all a thread did so far needs, itself included.
-    fn so_far(&self, thread: u32) -> Cut {
-        let mut needed = self.now[thread as usize].clone();
-        needed[thread as usize] = self.done[thread as usize];
-        needed
-    }
-
-    fn publish(&mut self, me: u32, e: &Event) {
-        let width = self.index.width();
-        let slot = match e.op {
-            Op::Fork(child) => match self.index.dense(child) {
-                // A thread that runs already was not started by this.
-                Some(child) if self.done[child as usize] == 0 => {
-                    self.forks.entry(child).or_default()
-                }
-                _ => return,
-            },
-            Op::WaitBegin(lock)
-            | Op::WaitEnd { lock, .. }
-            | Op::Notify(lock)
-            | Op::NotifyAll(lock) => self.monitors.entry(lock).or_default(),
-            Op::SyncRelease(object) => self.objects.entry(object).or_default(),
-            Op::InitEnd(_) => {
-                self.inits.0 += 1;
-                &mut self.inits.1
-            }
-            op => match signals::target(op) {
-                Some(target) => self.signals.entry(target).or_default(),
-                None => return,
-            },
-        };
-        slot.resize(width, 0);
-        learn(slot, &self.now[me as usize]);
-        slot[me as usize] = self.done[me as usize];
-    }
-
-    fn lock(&mut self, at: u32, me: u32, place: u32, op: Op) {
-        let (lock, shared, taken) = match op {
-            Op::Acquire(lock) | Op::WaitEnd { lock, .. } => (lock, false, true),
-            Op::Release(lock) | Op::WaitBegin(lock) => (lock, false, false),
-            Op::AcquireShared(lock) => (lock, true, true),
-            Op::ReleaseShared(lock) => (lock, true, false),
-            _ => return,
-        };
-        let users = &mut self.index.users;
-        let lock = *self.locks.entry(lock).or_insert_with(|| {
-            users.push(Vec::new());
-            users.len() as u32 - 1
-        });
-        let sections = &mut self.index.sections;
-        let open = &mut self.open[me as usize];
-        let mine = open.iter().position(|(section, _)| {
-            let s = &sections[*section as usize];
-            s.lock == lock && s.shared == shared
-        });
-        match (taken, mine) {
-            // Only other tools' traces have re-entrant acquisitions.
-            (true, Some(mine)) => {
-                open[mine].1 += 1;
-                return;
-            }
-            (true, None) => {
-                open.push((sections.len() as u32, 1));
-                sections.push(Section {
-                    lock,
-                    shared,
-                    thread: me,
-                    released: NEVER,
-                    event: at,
-                });
-                let users = &mut users[lock as usize];
-                let user = match users.iter().position(|u| u.thread == me) {
-                    Some(user) => &mut users[user],
-                    None => {
-                        users.push(User {
-                            thread: me,
-                            exclusive: Vec::new(),
-                            shared: Vec::new(),
-                        });
-                        let last = users.len() - 1;
-                        &mut users[last]
-                    }
-                };
-                let list = if shared {
-                    &mut user.shared
-                } else {
-                    &mut user.exclusive
-                };
-                list.push(place);
-            }
-            (false, Some(mine)) => {
-                open[mine].1 -= 1;
-                if open[mine].1 > 0 {
-                    return;
-                }
-                let (section, _) = open.remove(mine);
-                sections[section as usize].released = place;
-            }
-            (false, None) => return,
-        }
-        let lists = &mut self.index.open_lists;
-        let start = lists.len() as u32;
-        lists.extend(open.iter().map(|(section, _)| *section));
-        self.index.open[me as usize].push((place, start, lists.len() as u32));
-    }
-}
-
-/// Adds what `needed` has; true if that changed anything.
-fn learn(cut: &mut [u32], needed: &[u32]) -> bool {
-    let mut changed = false;
-    for (mine, needed) in cut.iter_mut().zip(needed) {
-        changed |= *mine < *needed;
-        *mine = (*mine).max(*needed);
-    }
-    changed
 }
