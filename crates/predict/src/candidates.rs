@@ -74,17 +74,19 @@ struct Cursor {
 
 /// All races of the trace, as the judge sees it. Only those whose witness the
 /// checker accepts are in the result.
-pub(crate) fn search(index: &Index<'_>, judge: &mut impl Judge) -> Predictions {
+pub(crate) fn search<'a>(
+    index: &Index<'a>,
+    judge: &mut impl Judge,
+    verifier: Verifier<'a>,
+) -> Predictions {
     let mut found = Predictions::default();
-    if index.shortened {
-        found.incomplete = Some("only the first four billion events were looked at".to_owned());
-    }
     if !index.candidate.iter().any(|c| *c) {
+        verifier.account(&mut found);
         return found;
     }
     let mut search = Search {
         index,
-        verifier: Verifier::new(index.events),
+        verifier,
         held: HeldLocks::default(),
         groups: Vec::new(),
         slots: vec![NONE; index.candidate.len()],
@@ -106,10 +108,7 @@ pub(crate) fn search(index: &Index<'_>, judge: &mut impl Judge) -> Predictions {
             }
         }
     }
-    search.found.refuted = search.verifier.refuted;
-    if let Some(why) = search.verifier.incomplete() {
-        search.found.incomplete.get_or_insert(why);
-    }
+    search.verifier.account(&mut search.found);
     search.found
 }
 

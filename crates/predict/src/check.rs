@@ -68,9 +68,9 @@ pub enum Rule {
     NoRace,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.what {
+        let what = match self {
             Rule::Nonsense => "names no event",
             Rule::ProgramOrder => "is not the next event of its thread",
             Rule::Exclusion => "takes a lock that is held",
@@ -84,7 +84,13 @@ impl fmt::Display for Fault {
             Rule::Initialisation => "comes before the end of a static initialiser",
             Rule::NoRace => "does not race with the event before it",
         };
-        write!(f, "the event at {} of the witness {what}", self.at)
+        f.write_str(what)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "event {} of the witness {}", self.at, self.what)
     }
 }
 
@@ -299,6 +305,30 @@ impl<'a> Checker<'a> {
         checker
     }
 
+    /// Whether the trace itself can have happened, all but the rules about the
+    /// pair at the end. If not: where it first breaks one.
+    pub fn possible(&self) -> Result<(), Fault> {
+        let mut replay = Replay::new(self);
+        for (at, fact) in self.facts.iter().enumerate() {
+            if let Err(what) = replay.event(at as u32, *fact, false, false) {
+                return Err(Fault { at, what });
+            }
+        }
+        Ok(())
+    }
+
+    /// From now on about the first `count` events only.
+    pub fn truncate(&mut self, count: usize) {
+        self.facts.truncate(count);
+        self.trace = &self.trace[..self.facts.len()];
+        self.inits.retain(|end| (*end as usize) < count);
+    }
+
+    /// The events it is about.
+    pub fn trace(&self) -> &'a [Event] {
+        &self.trace[..self.facts.len()]
+    }
+
     /// Whether the witness shows what it says.
     pub fn check(&self, witness: &Witness) -> Result<(), Fault> {
         self.check_order(&witness.order(self.trace))
@@ -306,17 +336,7 @@ impl<'a> Checker<'a> {
 
     /// The same for an order given by event numbers.
     pub fn check_order(&self, order: &[u32]) -> Result<(), Fault> {
-        let mut replay = Replay {
-            checker: self,
-            done: vec![0; self.forks.len()],
-            locations: vec![Location::default(); self.locations],
-            locks: vec![Lock::default(); self.locks],
-            monitors: vec![Seen::default(); self.locks],
-            objects: vec![Seen::default(); self.objects],
-            signals: vec![Seen::default(); self.forks.len()],
-            inits: 0,
-            forked: vec![false; self.forks.len()],
-        };
+        let mut replay = Replay::new(self);
         let fault = |at, what| Err(Fault { at, what });
         let Some(start) = order.len().checked_sub(2) else {
             return fault(0, Rule::Nonsense);
@@ -370,7 +390,21 @@ struct Replay<'c, 'a> {
     forked: Vec<bool>,
 }
 
-impl Replay<'_, '_> {
+impl<'c, 'a> Replay<'c, 'a> {
+    fn new(checker: &'c Checker<'a>) -> Replay<'c, 'a> {
+        Replay {
+            checker,
+            done: vec![0; checker.forks.len()],
+            locations: vec![Location::default(); checker.locations],
+            locks: vec![Lock::default(); checker.locks],
+            monitors: vec![Seen::default(); checker.locks],
+            objects: vec![Seen::default(); checker.objects],
+            signals: vec![Seen::default(); checker.forks.len()],
+            inits: 0,
+            forked: vec![false; checker.forks.len()],
+        }
+    }
+
     /// The next event: `racing` if it is one of the two, `free` if it may see
     /// any value.
     fn event(&mut self, at: u32, fact: Fact, racing: bool, free: bool) -> Result<(), Rule> {

@@ -68,7 +68,7 @@ pub struct Predictions {
     slots: FxHashMap<(SiteId, SiteId), u32>,
     beyond: u64,
     /// Witnesses that the checker did not accept; their pairs are not listed.
-    /// Anything but 0 is a fault of the engine, or a trace that cannot be.
+    /// Anything but 0 is a fault of the engine.
     pub refuted: u64,
     /// Why more may be in the trace than was found, by the engine's own
     /// standards: a bound bit.

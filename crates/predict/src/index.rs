@@ -49,8 +49,6 @@ pub(crate) type Cut = Vec<u32>;
 #[derive(Debug)]
 pub(crate) struct Index<'a> {
     pub events: &'a [Event],
-    /// Events beyond what 32 bits can number were left out.
-    pub shortened: bool,
     pub threads: Vec<ThreadId>,
     /// Event numbers by dense thread and position.
     pub by_thread: Vec<Vec<u32>>,
@@ -100,12 +98,9 @@ struct User {
 
 impl<'a> Index<'a> {
     pub fn new(events: &'a [Event]) -> Index<'a> {
-        let most = (u32::MAX - 2) as usize;
-        let shortened = events.len() > most;
-        let events = &events[..events.len().min(most)];
+        let events = &events[..events.len().min((u32::MAX - 2) as usize)];
         let mut index = Index {
             events,
-            shortened,
             threads: Vec::new(),
             by_thread: Vec::new(),
             place: Vec::with_capacity(events.len()),

@@ -41,6 +41,7 @@ use crate::found::Predictions;
 use crate::index::{Cut, Index, NEVER, NONE};
 use crate::signals;
 use crate::syncp::{Bounds, Preserving, kept};
+use crate::verify::Verifier;
 use crate::witness::Witness;
 use rustc_hash::FxHashMap;
 use trace::{Event, LockId, ObjId, Op, ThreadId};
@@ -59,7 +60,8 @@ impl Engine for Osr {
     fn events(&mut self, _: &[Event]) {}
 
     fn finish(self: Box<Self>, trace: &[Event]) -> Predictions {
-        let index = Index::new(trace);
+        let verifier = Verifier::new(trace);
+        let index = Index::new(verifier.trace());
         let mut judge = Reversing {
             preserving: Preserving::new(&index),
             before: vec![Vec::new(); index.width()],
@@ -67,7 +69,7 @@ impl Engine for Osr {
             budget: BUDGET * index.events.len() as u64 + 100_000,
             skipped: 0,
         };
-        let mut found = candidates::search(&index, &mut judge);
+        let mut found = candidates::search(&index, &mut judge, verifier);
         if judge.skipped > 0 && found.incomplete.is_none() {
             found.incomplete = Some(format!(
                 "{} attempts at turning critical sections round were not made",

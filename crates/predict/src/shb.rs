@@ -95,8 +95,8 @@ impl Engine for Shb {
 
 /// Gives every pair its witness.
 fn prove(found: &mut Predictions, trace: &[Event]) {
-    let index = Index::new(trace);
-    let mut verifier = Verifier::new(index.events);
+    let mut verifier = Verifier::new(trace);
+    let index = Index::new(verifier.trace());
     for p in found.iter_mut() {
         let Some(first) = p.first_event else {
             continue;
@@ -109,8 +109,7 @@ fn prove(found: &mut Predictions, trace: &[Event]) {
             p.witness = Some(witness);
         }
     }
-    found.refuted = verifier.refuted;
-    found.incomplete = verifier.incomplete();
+    verifier.account(found);
 }
 
 impl Shb {

@@ -30,6 +30,7 @@ use crate::Engine;
 use crate::candidates::{self, Judge, Pair, Verdict};
 use crate::found::Predictions;
 use crate::index::{Cut, Index, NEVER};
+use crate::verify::Verifier;
 use crate::witness::Witness;
 use trace::{Event, Op};
 
@@ -40,8 +41,9 @@ impl Engine for SyncP {
     fn events(&mut self, _: &[Event]) {}
 
     fn finish(self: Box<Self>, trace: &[Event]) -> Predictions {
-        let index = Index::new(trace);
-        candidates::search(&index, &mut Preserving::new(&index))
+        let verifier = Verifier::new(trace);
+        let index = Index::new(verifier.trace());
+        candidates::search(&index, &mut Preserving::new(&index), verifier)
     }
 }
 

@@ -1,4 +1,9 @@
-//! Checking witnesses within a budget.
+//! Checking witnesses, of traces that can have happened, within a budget.
+//!
+//! A trace may be one that cannot have happened: a recorder wrote something
+//! down too late, or events were lost. What no schedule allows proves nothing
+//! about schedules, so the trace itself is checked first, and what comes from
+//! its first fault on is left out.
 //!
 //! A check costs as much as its witness is long, which may be the whole trace.
 //! Beyond 64 steps for each event of the trace, and a hundred million, no more
@@ -6,6 +11,7 @@
 //! trace of millions of events.
 
 use crate::check::Checker;
+use crate::found::Predictions;
 use crate::witness::Witness;
 use trace::Event;
 
@@ -14,12 +20,11 @@ const BUDGET: (u64, u64) = (64, 100_000_000);
 
 #[derive(Debug)]
 pub(crate) struct Verifier<'a> {
-    trace: &'a [Event],
-    /// Made when there is something to check.
-    checker: Option<Checker<'a>>,
+    checker: Checker<'a>,
+    fault: Option<String>,
     left: u64,
     unchecked: u64,
-    pub refuted: u64,
+    refuted: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,13 +37,31 @@ pub(crate) enum Checked {
 
 impl<'a> Verifier<'a> {
     pub fn new(trace: &'a [Event]) -> Verifier<'a> {
+        let mut checker = Checker::new(trace);
+        let mut fault = (checker.trace().len() < trace.len())
+            .then(|| "only the first four billion events were looked at".to_owned());
+        if let Err(first) = checker.possible() {
+            fault = Some(format!(
+                "this trace cannot have happened from event {} of {} on, which {}; \
+                 what comes then was not looked at",
+                first.at,
+                trace.len(),
+                first.what
+            ));
+            checker.truncate(first.at);
+        }
         Verifier {
-            trace,
-            checker: None,
-            left: BUDGET.0 * trace.len() as u64 + BUDGET.1,
+            left: BUDGET.0 * checker.trace().len() as u64 + BUDGET.1,
+            checker,
+            fault,
             unchecked: 0,
             refuted: 0,
         }
+    }
+
+    /// The part of the trace that can have happened.
+    pub fn trace(&self) -> &'a [Event] {
+        self.checker.trace()
     }
 
     pub fn check(&mut self, witness: &Witness) -> Checked {
@@ -48,8 +71,7 @@ impl<'a> Verifier<'a> {
             return Checked::Not;
         }
         self.left -= steps;
-        let checker = self.checker.get_or_insert_with(|| Checker::new(self.trace));
-        match checker.check(witness) {
+        match self.checker.check(witness) {
             Ok(()) => Checked::Accepted,
             Err(_) => {
                 self.refuted += 1;
@@ -58,13 +80,17 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// What to say if the budget bit.
-    pub fn incomplete(&self) -> Option<String> {
-        (self.unchecked > 0).then(|| {
+    /// Writes down what happened in the checks.
+    pub fn account(self, found: &mut Predictions) {
+        found.refuted += self.refuted;
+        let unchecked = (self.unchecked > 0).then(|| {
             format!(
                 "{} witnesses were not checked: there were too many, too long ones",
                 self.unchecked
             )
-        })
+        });
+        if let Some(why) = self.fault.or(unchecked) {
+            found.incomplete.get_or_insert(why);
+        }
     }
 }
