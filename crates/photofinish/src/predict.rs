@@ -452,3 +452,82 @@ fn table(rows: &[Row]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn input(text: &str) -> Result<Input, Failure> {
+        let directory = tempfile::tempdir()?;
+        let path = directory.path().join("some.std");
+        std::fs::write(&path, text)?;
+        read(&path)
+    }
+
+    fn analysed(text: &str) -> (Vec<Row>, Report) {
+        let input = input(text).unwrap();
+        let methods = Method::ALL.into_iter().collect();
+        let (rows, merge) = analyse(&methods, &input, Merge::new(), |merge, found| {
+            merge.add(found, Run::default());
+        });
+        (
+            rows,
+            merge.finish(show::tool(), "predict", Program::default(), 0.0),
+        )
+    }
+
+    #[test]
+    fn what_is_predicted_has_a_witness_and_what_is_not_is_called_otherwise() {
+        // Only turning the critical sections round brings the writes together.
+        let reversed = "T1|acq(L)|1\nT1|w(X)|2\nT1|rel(L)|3\nT2|acq(L)|4\nT2|rel(L)|5\nT2|w(X)|6\n";
+        let (rows, report) = analysed(reversed);
+        let [race] = report.races.as_slice() else {
+            panic!("{:?}", report.races)
+        };
+        assert_eq!(race.status, Status::Predicted);
+        assert_eq!(race.found_by, ["osr", "wcp"]);
+        assert_eq!(race.accesses[0].locks.as_ref().map(Vec::len), Some(1));
+        let who: Vec<_> = race.other["witness"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|step| {
+                (
+                    step["thread"].as_str().unwrap(),
+                    step["events"].as_u64().unwrap(),
+                )
+            })
+            .collect();
+        assert_eq!(who, [("T2", 2), ("T1", 1), ("T1", 1), ("T2", 1)]);
+        assert_eq!((report.runs[0].races, rows[4].alone), (1, 0));
+
+        let (_, report) = analysed("T1|w(X)|1\nT2|w(X)|2\n");
+        assert_eq!(report.races[0].status, Status::Observed);
+        assert_eq!(report.races[0].found_by.len(), Method::ALL.len());
+        assert!(report.races[0].other.contains_key("witness"));
+
+        let (rows, report) = analysed("T1|w(X)|1\nT1|w(Y)|2\n");
+        assert!(report.races.is_empty());
+        assert_eq!(table(&rows).lines().count(), 2 + Method::ALL.len());
+    }
+
+    #[test]
+    fn what_is_neither_trace_nor_text_is_the_users_error() {
+        let failure = input("no trace at all\n").err().unwrap();
+        assert_eq!(failure.code, exit::USAGE);
+    }
+
+    #[test]
+    fn long_witnesses_are_shortened_from_the_front() {
+        let mut text = String::new();
+        for n in 0..400 {
+            text += &format!("T{}|r(A{n})|1\n", n % 2);
+        }
+        text += "T0|w(X)|2\nT1|w(X)|3\n";
+        let (_, report) = analysed(&text);
+        let steps = report.races[0].other["witness"].as_array().unwrap().clone();
+        assert_eq!(steps.len(), STRETCHES + 1);
+        assert_eq!(steps[0]["omitted"], 400 + 2 - STRETCHES);
+        assert_eq!(steps[STRETCHES]["last"], "write");
+    }
+}
