@@ -78,7 +78,12 @@ impl Weaver<'_, '_, '_> {
                 self.editor.replace(insn.pc, snippet);
             }
             SiteKind::FieldWrite => {
-                let snippet = self.snippet(probes::WRITE, |a| {
+                let probe = if self.facts.is_unshared(insn.pc) {
+                    probes::INITIALISE
+                } else {
+                    probes::WRITE
+                };
+                let snippet = self.snippet(probe, |a| {
                     if wide {
                         a.dup2_x1().pop2().dup_x2();
                     } else {

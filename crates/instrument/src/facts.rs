@@ -58,7 +58,7 @@ impl Facts {
             if let Some(insn) = code.insns.get(at) {
                 facts.see(&cx.class.pool, level, insn, state, &mut uses);
                 if level == Level::Full {
-                    fresh.see(&cx.class.pool, code, insn, state, array_depth(insn.op));
+                    fresh.see(&cx.class.pool, code, early_writes, insn, state, array_depth(insn.op));
                 }
             }
         });
@@ -155,7 +155,8 @@ impl Facts {
         self.fresh.binary_search(&pc).is_ok()
     }
 
-    /// The array written at `pc` (or copied to) is known to this thread only.
+    /// The array used at `pc` (or copied to), or the object that a constructor
+    /// writes to, is known to this thread only.
     pub(crate) fn is_unshared(&self, pc: u32) -> bool {
         self.unshared.binary_search(&pc).is_ok()
     }

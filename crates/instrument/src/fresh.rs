@@ -1,6 +1,8 @@
 //! Arrays that no other thread can know yet: made in this method, and not
 //! handed to anybody before the access. Such accesses cannot race and get no
-//! probe; they are most of what short-lived arrays see.
+//! probe; they are most of what short-lived arrays see. Likewise the object
+//! under construction: what its constructor writes before handing `this` to
+//! anybody is remembered, but needs no check.
 //!
 //! An array escapes where it is stored (field, static, element), passed to a
 //! call (arraycopy aside), returned or thrown. An access is free of probes if
@@ -16,6 +18,10 @@ use classfile::flow::{Kind, Origin, State};
 use classfile::{Code, Insn, Operand, Pool, method as method_desc, op};
 use std::collections::BTreeMap;
 
+/// Stands for the object under construction, where arrays go by the pc that
+/// makes them.
+const THIS: u32 = u32::MAX;
+
 #[derive(Debug, Default)]
 pub(crate) struct Fresh {
     /// Accesses: pc, and the pc that made the array.
@@ -30,6 +36,7 @@ impl Fresh {
         &mut self,
         pool: &Pool,
         code: &Code<'_>,
+        constructor: bool,
         insn: &Insn,
         state: &State,
         array_depth: Option<u16>,
@@ -37,12 +44,19 @@ impl Fresh {
         let made = |depth: u16| match state.peek(depth) {
             Some(v) if matches!(v.kind, Kind::Ref(_)) => match v.origin {
                 Origin::Insn(pc) if code.at(pc).is_some_and(|i| makes_array(i.op)) => Some(pc),
+                Origin::Param(0) if constructor => Some(THIS),
                 _ => None,
             },
             _ => None,
         };
         if let Some(array) = array_depth.and_then(made) {
             self.accesses.push((insn.pc, array));
+        }
+        if insn.op == op::PUTFIELD
+            && let Some(desc) = insn.cp().and_then(|cp| pool.member_desc(cp))
+            && made(classfile::slots(&desc)) == Some(THIS)
+        {
+            self.accesses.push((insn.pc, THIS));
         }
         match insn.op {
             op::AASTORE | op::PUTFIELD | op::PUTSTATIC | op::ARETURN | op::ATHROW => {
@@ -88,10 +102,11 @@ impl Fresh {
         let is_free = |&&(access, array): &&(u32, u32)| match self.escapes.get(&array) {
             None => true,
             Some(&escape) => {
+                let again = |to| array == THIS || to > array;
                 access < escape
                     && !jumps
                         .iter()
-                        .any(|&(from, to)| from >= escape && to > array && to <= access)
+                        .any(|&(from, to)| from >= escape && again(to) && to <= access)
             }
         };
         let mut free: Vec<u32> = self.accesses.iter().filter(is_free).map(|a| a.0).collect();

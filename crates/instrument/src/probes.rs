@@ -42,6 +42,8 @@ probes! {
     READ = "read" "(Ljava/lang/Object;I)V";
     /// Before a putfield: (receiver or null, site).
     WRITE = "write" "(Ljava/lang/Object;I)V";
+    /// Before a putfield of `this` in a constructor: likewise.
+    INITIALISE = "initialise" "(Ljava/lang/Object;I)V";
     /// After a getstatic.
     READ_STATIC = "readStatic" "(I)V";
     /// Before a putstatic; the class is initialised, or being so by this thread.

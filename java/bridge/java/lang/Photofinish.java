@@ -33,6 +33,14 @@ public final class Photofinish {
         else PhotofinishFastTrack.write(t, o, site);
     }
 
+    /** A constructor writes a field of `this`. */
+    public static void initialise(Object o, int site) {
+        PhotofinishThread t = self();
+        if (t == null) return;
+        if (PhotofinishNative.EVENTS) PhotofinishEvents.write(t, o, site);
+        else PhotofinishFastTrack.initialise(t, o, site);
+    }
+
     public static void readStatic(int site) {
         PhotofinishThread t = self();
         if (t == null) return;

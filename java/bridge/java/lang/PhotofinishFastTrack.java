@@ -16,9 +16,10 @@ import static java.lang.PhotofinishNative.U;
  * clock: the same epoch, and accesses that come after everything recorded. All the rest, and every
  * race, is decided by crate `detect` in the agent, with the code that also runs on traces.
  *
- * <p>The words are updated without a lock. Two threads that touch one location for the first time
- * within the same few nanoseconds may therefore miss each other; no update can invent an access, so
- * nothing false is reported.
+ * <p>The words are updated without a lock: by compare-and-set, then looking again, unless the thread
+ * is the only one that has used the location so far. A thread that comes to it in the very
+ * nanoseconds in which its only user goes on using it may be missed; no update can invent an
+ * access, so nothing false is reported.
  */
 final class PhotofinishFastTrack {
     /** In the table of sites: this access needs no check. */
@@ -119,10 +120,18 @@ final class PhotofinishFastTrack {
         long epoch = t.epoch;
         if (w >>> SITE_BITS == epoch) return; // read after one's own write: the write stands for both
         long r = U.getLong(base, roff);
-        if (after(t, w)) {
-            if (((int) (r >>> SITE_BITS) & 0xfff) != SHARED && after(t, r)) {
-                U.putLong(base, roff, epoch << SITE_BITS | site);
+        if (after(t, w) && ((int) (r >>> SITE_BITS) & 0xfff) != SHARED && after(t, r)) {
+            long mine = epoch << SITE_BITS | site;
+            if (isMine(t, w) ? r == 0 || isMine(t, r) : w == 0 && isMine(t, r)) { // used by nobody else so far
+                U.putLong(base, roff, mine);
                 sample(t, site);
+                return;
+            }
+            // Said first, then looked again: of two threads that meet here at least one sees the other.
+            if (U.compareAndSetLong(base, roff, r, mine)) {
+                sample(t, site);
+                long now = U.getLong(base, woff);
+                if (now != w) PhotofinishNative.recheck(t, now, r, site, false, owner, index);
                 return;
             }
         }
@@ -132,17 +141,37 @@ final class PhotofinishFastTrack {
     static void writeMiss(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
         long w = U.getLong(base, woff);
         long r = U.getLong(base, roff);
-        if ((w | r) == 0) { // nobody was here before
-            U.putLong(base, woff, t.epoch << SITE_BITS | site);
-            sample(t, site);
-            return;
-        }
-        if (after(t, w) && ((r >>> SITE_BITS) & 0xfff) != SHARED && after(t, r)) {
-            U.putLong(base, woff, t.epoch << SITE_BITS | site);
-            sample(t, site);
-            return;
+        if (after(t, w) && ((int) (r >>> SITE_BITS) & 0xfff) != SHARED && after(t, r)) {
+            long mine = t.epoch << SITE_BITS | site;
+            if (isMine(t, w) ? r == 0 || isMine(t, r) : w == 0 && isMine(t, r)) { // used by nobody else so far
+                U.putLong(base, woff, mine);
+                sample(t, site);
+                return;
+            }
+            if (U.compareAndSetLong(base, woff, w, mine)) {
+                sample(t, site);
+                long now = U.getLong(base, roff);
+                if (now != r) PhotofinishNative.recheck(t, w, now, site, true, owner, index);
+                return;
+            }
         }
         PhotofinishNative.slowWrite(t, base, woff, roff, site, owner, index);
+    }
+
+    /** A constructor writes a field of its object, which nobody else knows: there is nothing to check. */
+    static void initialise(PhotofinishThread t, Object o, int site) {
+        long off = U.getLong(PhotofinishNative.SITES + ((long) site << 5));
+        if (off > 0) {
+            U.putLong(o, off, t.epoch << SITE_BITS | site);
+            sample(t, site);
+        } else if (off != IGNORE) {
+            writeOther(t, o, off, site);
+        }
+    }
+
+    /** Whether the thread made the stamped access itself. */
+    private static boolean isMine(PhotofinishThread t, long stamp) {
+        return stamp != 0 && ((int) (stamp >>> SITE_BITS) & 0xfff) == t.slot;
     }
 
     /** Whether the access stamped so happens before what the thread does now. */

@@ -75,6 +75,8 @@ final class PhotofinishNative {
             t.frozen = null; // class initialisation may have been learnt of
             long now = U.getLong(t.clock - 8);
             if (now == r || U.compareAndSetLong(base, roff, r, now)) {
+                long later = U.getLong(base, woff);
+                if (later != w) recheck(t, later, r, site, false, owner, index);
                 if (((int) (now >>> PhotofinishFastTrack.SITE_BITS) & 0xfff) == PhotofinishFastTrack.SHARED) {
                     t.knows(now);
                 }
@@ -91,10 +93,18 @@ final class PhotofinishNative {
             check(t.clock, t.epoch, w, r, site, true, owner, index);
             t.frozen = null;
             if (U.compareAndSetLong(base, woff, w, U.getLong(t.clock - 16))) {
-                U.compareAndSetLong(base, roff, r, U.getLong(t.clock - 8));
+                if (!U.compareAndSetLong(base, roff, r, U.getLong(t.clock - 8))) {
+                    recheck(t, w, U.getLong(base, roff), site, true, owner, index);
+                }
                 return;
             }
         }
+    }
+
+    /** Somebody came in between: is that a race? The words stay as they are. */
+    static void recheck(PhotofinishThread t, long w, long r, int site, boolean write, Object owner, int index) {
+        check(t.clock, t.epoch, w, r, site, write, owner, index);
+        t.frozen = null;
     }
 
     static void sampled(PhotofinishThread t, int site) {
