@@ -83,12 +83,32 @@ impl Bridge {
             held: jni.static_method(native, "heldNow", "()Ljava/lang/String;")?,
             keep_class: jni.static_method(native, "keepClass", "(Ljava/lang/Class;)I")?,
             id_of: jni.static_method(native, "idOf", "(Ljava/lang/Object;)J")?,
-            offset_by_name: jni.static_method(native, "offset", "(Ljava/lang/Class;Ljava/lang/String;)J")?,
-            offset_of_field: jni.static_method(native, "offset", "(Ljava/lang/reflect/Field;Z)J")?,
-            find: jni.static_method(native, "find", "(Ljava/lang/String;Ljava/lang/ClassLoader;)Ljava/lang/Class;")?,
-            allocation_site: jni.static_method(native, "allocationSite", "(Ljava/lang/Object;)I")?,
+            offset_by_name: jni.static_method(
+                native,
+                "offset",
+                "(Ljava/lang/Class;Ljava/lang/String;)J",
+            )?,
+            offset_of_field: jni.static_method(
+                native,
+                "offset",
+                "(Ljava/lang/reflect/Field;Z)J",
+            )?,
+            find: jni.static_method(
+                native,
+                "find",
+                "(Ljava/lang/String;Ljava/lang/ClassLoader;)Ljava/lang/Class;",
+            )?,
+            allocation_site: jni.static_method(
+                native,
+                "allocationSite",
+                "(Ljava/lang/Object;)I",
+            )?,
             ref_array: jni.static_method(native, "refArray", "()J")?,
-            field_names: jni.static_method(native, "names", "([Ljava/lang/reflect/Field;)Ljava/lang/String;")?,
+            field_names: jni.static_method(
+                native,
+                "names",
+                "([Ljava/lang/reflect/Field;)Ljava/lang/String;",
+            )?,
             interrupted_exception: class("java/lang/InterruptedException")?,
         })
     }
@@ -110,7 +130,11 @@ impl Bridge {
     }
 
     pub fn waited(&self, jni: Jni, o: jobject, interrupted: bool) {
-        jni.call_void(self.photofinish, self.waited, &[object(o), flag(interrupted)]);
+        jni.call_void(
+            self.photofinish,
+            self.waited,
+            &[object(o), flag(interrupted)],
+        );
     }
 
     pub fn notifying(&self, jni: Jni, o: jobject, all: bool) {
@@ -138,14 +162,22 @@ impl Bridge {
     /// Offset of a field that we added; 0 if the class has none.
     pub fn offset_by_name(&self, jni: Jni, class: jclass, name: &str) -> jlong {
         let name = jni.new_string(name);
-        let offset = jni.call_long(self.native, self.offset_by_name, &[object(class), object(name)]);
+        let offset = jni.call_long(
+            self.native,
+            self.offset_by_name,
+            &[object(class), object(name)],
+        );
         jni.delete_local(name);
         offset
     }
 
     /// Offset of a field, from its reflected form.
     pub fn offset_of_field(&self, jni: Jni, field: jobject, is_static: bool) -> jlong {
-        jni.call_long(self.native, self.offset_of_field, &[object(field), flag(is_static)])
+        jni.call_long(
+            self.native,
+            self.offset_of_field,
+            &[object(field), flag(is_static)],
+        )
     }
 
     /// The site that made an object or array; 0 if unknown.

@@ -66,7 +66,9 @@ impl Agent {
             };
             let Some(prior) = step.race else { break step };
             // Ordered after all, by the initialisation of a class?
-            let Some(known) = check.inits.excuse(prior.stamp.epoch) else { break step };
+            let Some(known) = check.inits.excuse(prior.stamp.epoch) else {
+                break step;
+            };
             let mut learnt = false;
             for (slot, clock) in known.iter() {
                 if clock > q.clock.get(slot) {
@@ -85,7 +87,10 @@ impl Agent {
             Reads::Shared(set) => Word::Set(set),
         };
         q.clock.answer(Word::Access(step.w).pack(), reads.pack());
-        if let Some(prior) = step.race.and_then(|p| self.conflicting(p, &q, r, &check.sets)) {
+        if let Some(prior) = step
+            .race
+            .and_then(|p| self.conflicting(p, &q, r, &check.sets))
+        {
             let pair = (prior.stamp.site.min(q.site), prior.stamp.site.max(q.site));
             let count = check.pairs.entry(pair).or_insert(0);
             *count += 1;
@@ -97,7 +102,8 @@ impl Agent {
                     check.unwatched += 1;
                 }
             } else if count.is_power_of_two() {
-                self.findings.write(&json!({"kind": "count", "sites": [pair.0, pair.1], "count": *count}));
+                self.findings
+                    .write(&json!({"kind": "count", "sites": [pair.0, pair.1], "count": *count}));
             }
         }
     }
@@ -110,7 +116,10 @@ impl Agent {
         }
         let mut reads = variable::unordered_reads(r, &q.clock, sets).filter(|_| q.write);
         let plain = reads.find(|s| !self.is_atomic(s.site));
-        plain.map(|stamp| Prior { stamp, write: false })
+        plain.map(|stamp| Prior {
+            stamp,
+            write: false,
+        })
     }
 
     fn is_atomic(&self, site: u32) -> bool {
@@ -145,7 +154,12 @@ impl Agent {
     }
 
     pub fn init_end(&self, clock: RawClock, epoch: i64) {
-        let slots = self.threads.lock().unwrap_or_else(|e| e.into_inner()).slot_count().min(MAX_SLOTS);
+        let slots = self
+            .threads
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .slot_count()
+            .min(MAX_SLOTS);
         let known: VectorClock = (0..slots).map(|s| clock.get(s as Tid)).collect();
         let mut check = self.check.lock().unwrap_or_else(|e| e.into_inner());
         check.inits.end(0, bridge_epoch(epoch), known);
@@ -169,7 +183,12 @@ impl Agent {
         if !self.is_watched(&now) || other.is_some_and(|s| !self.is_watched(s)) {
             return false;
         }
-        let access = |op: bool, site: u32, epoch: Epoch, stack: &[Frame], exact: bool, locks: Option<&str>| {
+        let access = |op: bool,
+                      site: u32,
+                      epoch: Epoch,
+                      stack: &[Frame],
+                      exact: bool,
+                      locks: Option<&str>| {
             let thread = threads.of_epoch(epoch).map(|t| {
                 json!({"id": t.id, "name": t.name, "created": t.created.iter().map(Frame::json).collect::<Vec<_>>()})
             });
@@ -183,10 +202,22 @@ impl Agent {
             })
         };
         let first = match then {
-            Some((sample, exact)) => {
-                access(prior.write, prior.stamp.site, prior.stamp.epoch, &sample.stack, exact, Some(&*sample.locks))
-            }
-            None => access(prior.write, prior.stamp.site, prior.stamp.epoch, &[], false, None),
+            Some((sample, exact)) => access(
+                prior.write,
+                prior.stamp.site,
+                prior.stamp.epoch,
+                &sample.stack,
+                exact,
+                Some(&*sample.locks),
+            ),
+            None => access(
+                prior.write,
+                prior.stamp.site,
+                prior.stamp.epoch,
+                &[],
+                false,
+                None,
+            ),
         };
         let second = access(q.write, q.site, epoch, &now, true, Some(held.as_str()));
         self.findings.write(&json!({
@@ -207,20 +238,33 @@ impl Agent {
     pub fn frame_of(&self, site: u32, stack: &[Frame]) -> Option<Frame> {
         let own = self.sites.frame(site);
         match &own {
-            Some(f) if is_reflection(f) => stack.iter().find(|f| !is_reflection(f)).cloned().or(own),
+            Some(f) if is_reflection(f) => {
+                stack.iter().find(|f| !is_reflection(f)).cloned().or(own)
+            }
             _ => own,
         }
     }
 
     fn location(&self, jni: Jni, q: &Query) -> Value {
-        let class = if q.owner.is_null() { None } else { self.jvmti.class_signature(jni.class_of(q.owner)) };
+        let class = if q.owner.is_null() {
+            None
+        } else {
+            self.jvmti.class_signature(jni.class_of(q.owner))
+        };
         if q.index >= 0 {
-            let from = self.sites.with(q.site, |_, s| s.array_from.clone()).flatten();
+            let from = self
+                .sites
+                .with(q.site, |_, s| s.array_from.clone())
+                .flatten();
             return json!({"array": class.map(|c| dotted(&c)), "index": q.index, "from": from});
         }
         if q.index <= -2 {
             let statics = class.as_deref() == Some("Ljava/lang/Class;");
-            let holder = if statics { q.owner } else { jni.class_of(q.owner) };
+            let holder = if statics {
+                q.owner
+            } else {
+                jni.class_of(q.owner)
+            };
             let named = self.field_at(jni, holder, statics, i64::from(-2 - q.index));
             let (class, field) = named.unwrap_or_else(|| (class.unwrap_or_default(), "?".into()));
             return json!({"class": dotted(&class), "field": field, "static": statics});
@@ -229,9 +273,15 @@ impl Agent {
             let statics = matches!(s.kind, SiteKind::StaticRead | SiteKind::StaticWrite);
             s.target.clone().map(|t| (statics, t))
         });
-        let Some((statics, target)) = named.flatten() else { return json!({"class": "?", "field": "?", "static": false}) };
+        let Some((statics, target)) = named.flatten() else {
+            return json!({"class": "?", "field": "?", "static": false});
+        };
         let declaring = if statics {
-            self.static_owners.lock().unwrap_or_else(|e| e.into_inner()).get(&q.site).cloned()
+            self.static_owners
+                .lock()
+                .unwrap_or_else(|e| e.into_inner())
+                .get(&q.site)
+                .cloned()
         } else {
             self.declaring(jni, q.owner, &target)
         };
@@ -241,12 +291,18 @@ impl Agent {
 
     /// Where the object or array was made, if that was noticed.
     fn allocation(&self, jni: Jni, q: &Query) -> Value {
-        let Some(bridge) = self.bridge.get() else { return Value::Null };
+        let Some(bridge) = self.bridge.get() else {
+            return Value::Null;
+        };
         if q.owner.is_null() {
             return Value::Null;
         }
         let site = bridge.allocation_site(jni, q.owner);
-        match u32::try_from(site).ok().filter(|s| *s > 0).and_then(|s| self.sites.frame(s)) {
+        match u32::try_from(site)
+            .ok()
+            .filter(|s| *s > 0)
+            .and_then(|s| self.sites.frame(s))
+        {
             Some(frame) => frame.json(),
             None => Value::Null,
         }
@@ -255,7 +311,13 @@ impl Agent {
 
 /// Frames between a reflective access and the code that asked for it.
 fn is_reflection(frame: &Frame) -> bool {
-    ["jdk.internal.reflect.", "sun.reflect.", "java.lang.reflect."].iter().any(|p| frame.class.starts_with(p))
+    [
+        "jdk.internal.reflect.",
+        "sun.reflect.",
+        "java.lang.reflect.",
+    ]
+    .iter()
+    .any(|p| frame.class.starts_with(p))
 }
 
 /// Takes a lock that is held for a fraction of a microsecond: going to sleep

@@ -22,10 +22,20 @@ pub struct Coverage {
 impl Agent {
     /// The class with probes; None if it stays as it is.
     pub fn rewrite(&self, jni: Jni, loader: jobject, bytes: &[u8]) -> Option<Vec<u8>> {
-        let mode = if self.options.mode.events() { Mode::Events } else { Mode::FastTrack };
+        let mode = if self.options.mode.events() {
+            Mode::Events
+        } else {
+            Mode::FastTrack
+        };
         let boot_or_platform = Some(self.is_boot_or_platform(jni, loader));
         let done = self.sites.add(|first_site| {
-            let request = Request { bytes, mode, policy: &self.policy, first_site, boot_or_platform };
+            let request = Request {
+                bytes,
+                mode,
+                policy: &self.policy,
+                first_site,
+                boot_or_platform,
+            };
             match instrument::rewrite(&request) {
                 Ok(mut rewritten) => {
                     let sites = std::mem::take(&mut rewritten.sites);
@@ -47,7 +57,11 @@ impl Agent {
                 None
             }
             None => {
-                self.skip(&class_name(bytes), None, "no more room for statements; exclude packages that do not matter");
+                self.skip(
+                    &class_name(bytes),
+                    None,
+                    "no more room for statements; exclude packages that do not matter",
+                );
                 None
             }
         }
@@ -58,7 +72,11 @@ impl Agent {
             self.skip(&rewritten.name, Some(&s.method), &s.why);
         }
         // Loaded when the first virtual thread is made, of either kind.
-        if matches!(&*rewritten.name, "java/lang/VirtualThread$VThreadContinuation" | "java/lang/ThreadBuilders$BoundVirtualThread") {
+        if matches!(
+            &*rewritten.name,
+            "java/lang/VirtualThread$VThreadContinuation"
+                | "java/lang/ThreadBuilders$BoundVirtualThread"
+        ) {
             self.findings.warn("the program uses virtual threads, which are not watched: what they do is not checked");
         }
         let mut coverage = self.coverage.lock().unwrap_or_else(|e| e.into_inner());
@@ -72,7 +90,10 @@ impl Agent {
     }
 
     fn skip(&self, class: &str, method: Option<&str>, why: &str) {
-        self.coverage.lock().unwrap_or_else(|e| e.into_inner()).skipped += 1;
+        self.coverage
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .skipped += 1;
         self.findings.write(&json!({"kind": "skipped", "class": class.replace('/', "."), "method": method, "why": why}));
     }
 
@@ -89,7 +110,9 @@ impl Agent {
     /// The array without the fields that we added; null if none is ours.
     pub fn without_ours(&self, jni: Jni, fields: jobject) -> jobject {
         let n = jni.array_length(fields);
-        let Some(ours) = self.bridge.get().map(|b| b.is_ours(jni, fields)) else { return ptr::null_mut() };
+        let Some(ours) = self.bridge.get().map(|b| b.is_ours(jni, fields)) else {
+            return ptr::null_mut();
+        };
         if !ours.contains(&true) || ours.len() != n as usize {
             return ptr::null_mut();
         }
@@ -107,7 +130,10 @@ impl Agent {
 
 /// A name for a class that could not be read: what its bytes say, if anything.
 fn class_name(bytes: &[u8]) -> String {
-    classfile::ClassFile::parse(bytes).map_or_else(|_| "(unreadable class file)".into(), |c| c.name().into_owned())
+    classfile::ClassFile::parse(bytes).map_or_else(
+        |_| "(unreadable class file)".into(),
+        |c| c.name().into_owned(),
+    )
 }
 
 /// Whether a field's name is one of those we add.

@@ -28,7 +28,11 @@ impl Direct {
             Mode::H => Kind::H,
             Mode::FastTrack | Mode::Record => return None,
         };
-        Some(Direct { detector: kind.detector(), seen: 0, races: 0 })
+        Some(Direct {
+            detector: kind.detector(),
+            seen: 0,
+            races: 0,
+        })
     }
 }
 
@@ -37,7 +41,9 @@ impl Agent {
         let Some(direct) = &self.direct else { return };
         let [w0, w1, w2] = words;
         let records = [w0, w1, w2, u64::from(raw::SLOT), u64::from(slot), 0];
-        let Some((event, _)) = raw::unpack(ThreadId(thread), &records).next() else { return };
+        let Some((event, _)) = raw::unpack(ThreadId(thread), &records).next() else {
+            return;
+        };
         let mut direct = direct.lock().unwrap_or_else(|e| e.into_inner());
         direct.detector.event(&event);
         let findings = direct.detector.findings();
@@ -57,7 +63,11 @@ impl Agent {
     /// Writes a finding down; false if it is not the program's.
     fn report_finding(&self, jni: Jni, f: &Finding, number: u64) -> bool {
         let held = self.bridge.get().map(|b| b.held(jni)).unwrap_or_default();
-        let now = self.stacks.lock().unwrap_or_else(|e| e.into_inner()).current(&self.jvmti);
+        let now = self
+            .stacks
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .current(&self.jvmti);
         if !self.is_watched(&now) {
             return false;
         }
@@ -92,13 +102,24 @@ impl Agent {
     /// A location as people name it: by the field that its slot is, or as an
     /// element of an array.
     fn location_of(&self, loc: trace::Loc, site: u32) -> (Value, Value) {
-        if let Some(f) = self.fields.lock().unwrap_or_else(|e| e.into_inner()).of_slot(loc.slot) {
-            return (json!({"class": dotted(&f.class), "field": f.name, "static": f.flags & 8 != 0}), Value::Null);
+        if let Some(f) = self
+            .fields
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .of_slot(loc.slot)
+        {
+            return (
+                json!({"class": dotted(&f.class), "field": f.name, "static": f.flags & 8 != 0}),
+                Value::Null,
+            );
         }
         let arrays = self.arrays.lock().unwrap_or_else(|e| e.into_inner());
         let (class, made) = arrays.get(loc.obj.0).unwrap_or(("array", 0));
         let from = self.sites.with(site, |_, s| s.array_from.clone()).flatten();
         let allocated = self.sites.frame(made).map_or(Value::Null, |f| f.json());
-        (json!({"array": dotted(class), "index": loc.slot, "from": from}), allocated)
+        (
+            json!({"array": dotted(class), "index": loc.slot, "from": from}),
+            allocated,
+        )
     }
 }

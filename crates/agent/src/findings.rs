@@ -16,8 +16,14 @@ pub struct Findings {
 
 impl Findings {
     pub fn create(out: &Path) -> std::io::Result<Findings> {
-        let file = OpenOptions::new().create(true).append(true).open(out.join("findings.jsonl"))?;
-        Ok(Findings { file: Mutex::new(Some(file)), out: out.to_owned() })
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(out.join("findings.jsonl"))?;
+        Ok(Findings {
+            file: Mutex::new(Some(file)),
+            out: out.to_owned(),
+        })
     }
 
     pub fn write(&self, value: &Value) {
@@ -41,7 +47,8 @@ impl Findings {
     pub fn summary(&self, value: &Value) {
         let path = self.out.join("summary.json");
         let temporary = self.out.join("summary.json.new");
-        let written = std::fs::write(&temporary, value.to_string()).and_then(|()| std::fs::rename(&temporary, &path));
+        let written = std::fs::write(&temporary, value.to_string())
+            .and_then(|()| std::fs::rename(&temporary, &path));
         if let Err(e) = written {
             eprintln!("photofinish: cannot write {}: {e}", path.display());
         }

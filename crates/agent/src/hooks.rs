@@ -21,7 +21,9 @@ pub fn install(agent: &Agent) -> Result<(), String> {
         capability::GET_LINE_NUMBERS,
     ];
     if !jvmti.add_capabilities(&needed) {
-        return Err("this JVM does not let an agent see every class (is it HotSpot 17 or later?)".into());
+        return Err(
+            "this JVM does not let an agent see every class (is it HotSpot 17 or later?)".into(),
+        );
     }
     let mut callbacks = Callbacks::new();
     callbacks.set(event::VM_START, vm_start as *const c_void);
@@ -131,7 +133,9 @@ extern "system" fn class_file(
         }
         // SAFETY: the JVM passes `len` bytes of class file.
         let bytes = unsafe { std::slice::from_raw_parts(data, len.max(0) as usize) };
-        let Some(new) = a.rewrite(jni, loader, bytes) else { return };
+        let Some(new) = a.rewrite(jni, loader, bytes) else {
+            return;
+        };
         if let Some(copy) = a.jvmti.allocate_copy(&new) {
             // SAFETY: out parameters of this event.
             unsafe {
@@ -155,12 +159,15 @@ extern "system" fn native_bind(
         // they are known by their address.
         let ours = match a.jvmti.method(method) {
             Some((name, desc)) => {
-                let Some(class) = a.jvmti.class_signature(a.jvmti.method_class(method)) else { return };
+                let Some(class) = a.jvmti.class_signature(a.jvmti.method_class(method)) else {
+                    return;
+                };
                 let class = class.trim_start_matches('L').trim_end_matches(';');
                 natives::in_front_of(class, &name, &desc, address)
             }
-            None => natives::known_name(address)
-                .and_then(|(name, desc)| natives::in_front_of("java/lang/Object", name, desc, address)),
+            None => natives::known_name(address).and_then(|(name, desc)| {
+                natives::in_front_of("java/lang/Object", name, desc, address)
+            }),
         };
         if let Some(ours) = ours {
             // SAFETY: out parameter of this event.

@@ -3,7 +3,8 @@
 //! program's thread must not surface there.
 
 use jni_sys::{
-    JNI_OK, JNIEnv, JNINativeMethod, jclass, jfieldID, jint, jlong, jmethodID, jobject, jstring, jthrowable, jvalue,
+    JNI_OK, JNIEnv, JNINativeMethod, jclass, jfieldID, jint, jlong, jmethodID, jobject, jstring,
+    jthrowable, jvalue,
 };
 use std::cell::Cell;
 use std::ffi::{CString, c_void};
@@ -42,7 +43,14 @@ impl Jni {
 
     pub fn define_class(self, name: &str, bytes: &[u8]) -> jclass {
         let name = c(name);
-        let class = jni!(self, DefineClass, name.as_ptr(), ptr::null_mut(), bytes.as_ptr().cast(), bytes.len() as jint);
+        let class = jni!(
+            self,
+            DefineClass,
+            name.as_ptr(),
+            ptr::null_mut(),
+            bytes.as_ptr().cast(),
+            bytes.len() as jint
+        );
         self.clear();
         class
     }
@@ -66,7 +74,13 @@ impl Jni {
                 fnPtr: f.cast_mut(),
             })
             .collect();
-        let ok = jni!(self, RegisterNatives, class, table.as_ptr(), table.len() as jint) == JNI_OK;
+        let ok = jni!(
+            self,
+            RegisterNatives,
+            class,
+            table.as_ptr(),
+            table.len() as jint
+        ) == JNI_OK;
         !self.clear() && ok
     }
 
@@ -144,7 +158,14 @@ impl Jni {
         if self.clear() || a.is_null() {
             return ptr::null_mut();
         }
-        jni!(self, SetLongArrayRegion, a, 0, values.len() as jint, values.as_ptr());
+        jni!(
+            self,
+            SetLongArrayRegion,
+            a,
+            0,
+            values.len() as jint,
+            values.as_ptr()
+        );
         self.clear();
         a
     }
@@ -152,7 +173,14 @@ impl Jni {
     /// Bytes `from` to `from + length` of a byte array; none if out of range.
     pub fn bytes(self, array: jobject, from: jint, length: jint) -> Option<Vec<u8>> {
         let mut out = vec![0u8; usize::try_from(length).ok()?];
-        jni!(self, GetByteArrayRegion, array, from, length, out.as_mut_ptr().cast());
+        jni!(
+            self,
+            GetByteArrayRegion,
+            array,
+            from,
+            length,
+            out.as_mut_ptr().cast()
+        );
         (!self.clear()).then_some(out)
     }
 
@@ -161,7 +189,14 @@ impl Jni {
         if self.clear() || a.is_null() {
             return ptr::null_mut();
         }
-        jni!(self, SetByteArrayRegion, a, 0, bytes.len() as jint, bytes.as_ptr().cast());
+        jni!(
+            self,
+            SetByteArrayRegion,
+            a,
+            0,
+            bytes.len() as jint,
+            bytes.as_ptr().cast()
+        );
         self.clear();
         a
     }

@@ -140,13 +140,26 @@ impl Jvmti {
 
     pub fn set_callbacks(&self, callbacks: &Callbacks) -> bool {
         let size = size_of::<Callbacks>() as jint;
-        call!(self, SET_EVENT_CALLBACKS, (*const Callbacks, jint), callbacks, size) == 0
+        call!(
+            self,
+            SET_EVENT_CALLBACKS,
+            (*const Callbacks, jint),
+            callbacks,
+            size
+        ) == 0
     }
 
     pub fn enable(&self, event: u32) -> bool {
         // The real function is variadic; on the ABIs that HotSpot runs on a
         // call without variadic arguments looks the same.
-        call!(self, SET_EVENT_NOTIFICATION_MODE, (jint, u32, jobject), 1, event, ptr::null_mut()) == 0
+        call!(
+            self,
+            SET_EVENT_NOTIFICATION_MODE,
+            (jint, u32, jobject),
+            1,
+            event,
+            ptr::null_mut()
+        ) == 0
     }
 
     fn take_string(&self, s: *mut c_char) -> Option<String> {
@@ -166,7 +179,13 @@ impl Jvmti {
     /// A copy of `bytes` in memory that the JVM frees.
     pub fn allocate_copy(&self, bytes: &[u8]) -> Option<*mut c_uchar> {
         let mut p: *mut c_uchar = ptr::null_mut();
-        let error = call!(self, ALLOCATE, (jlong, *mut *mut c_uchar), bytes.len() as jlong, &mut p);
+        let error = call!(
+            self,
+            ALLOCATE,
+            (jlong, *mut *mut c_uchar),
+            bytes.len() as jlong,
+            &mut p
+        );
         if error != 0 || p.is_null() {
             return None;
         }
@@ -187,7 +206,13 @@ impl Jvmti {
 
     pub fn all_threads(&self) -> Vec<jobject> {
         let (mut n, mut p) = (0, ptr::null_mut());
-        call!(self, GET_ALL_THREADS, (*mut jint, *mut *mut jobject), &mut n, &mut p);
+        call!(
+            self,
+            GET_ALL_THREADS,
+            (*mut jint, *mut *mut jobject),
+            &mut n,
+            &mut p
+        );
         self.take_array(n, p)
     }
 
@@ -200,7 +225,14 @@ impl Jvmti {
             thread_group: ptr::null_mut(),
             context_class_loader: ptr::null_mut(),
         };
-        if call!(self, GET_THREAD_INFO, (jobject, *mut ThreadInfo), thread, &mut info) != 0 {
+        if call!(
+            self,
+            GET_THREAD_INFO,
+            (jobject, *mut ThreadInfo),
+            thread,
+            &mut info
+        ) != 0
+        {
             return (String::new(), true);
         }
         let name = self.take_string(info.name).unwrap_or_default();
@@ -213,8 +245,17 @@ impl Jvmti {
             max_priority: 0,
             is_daemon: 0,
         };
-        let error = call!(self, GET_THREAD_GROUP_INFO, (jobject, *mut ThreadGroupInfo), info.thread_group, &mut group);
-        let in_system = error == 0 && self.take_string(group.name).is_some_and(|g| g == "system" || g == "InnocuousThreadGroup");
+        let error = call!(
+            self,
+            GET_THREAD_GROUP_INFO,
+            (jobject, *mut ThreadGroupInfo),
+            info.thread_group,
+            &mut group
+        );
+        let in_system = error == 0
+            && self
+                .take_string(group.name)
+                .is_some_and(|g| g == "system" || g == "InnocuousThreadGroup");
         (name, in_system)
     }
 
@@ -222,33 +263,66 @@ impl Jvmti {
     pub fn class_signature(&self, class: jclass) -> Option<String> {
         let mut s = ptr::null_mut();
         let none: *mut *mut c_char = ptr::null_mut();
-        call!(self, GET_CLASS_SIGNATURE, (jclass, *mut *mut c_char, *mut *mut c_char), class, &mut s, none);
+        call!(
+            self,
+            GET_CLASS_SIGNATURE,
+            (jclass, *mut *mut c_char, *mut *mut c_char),
+            class,
+            &mut s,
+            none
+        );
         self.take_string(s)
     }
 
     pub fn source_file(&self, class: jclass) -> Option<String> {
         let mut s = ptr::null_mut();
-        call!(self, GET_SOURCE_FILE_NAME, (jclass, *mut *mut c_char), class, &mut s);
+        call!(
+            self,
+            GET_SOURCE_FILE_NAME,
+            (jclass, *mut *mut c_char),
+            class,
+            &mut s
+        );
         self.take_string(s)
     }
 
     pub fn class_loader(&self, class: jclass) -> jobject {
         let mut loader = ptr::null_mut();
-        call!(self, GET_CLASS_LOADER, (jclass, *mut jobject), class, &mut loader);
+        call!(
+            self,
+            GET_CLASS_LOADER,
+            (jclass, *mut jobject),
+            class,
+            &mut loader
+        );
         loader
     }
 
     /// The fields that a class itself declares; none if it is not linked yet.
     pub fn class_fields(&self, class: jclass) -> Vec<jfieldID> {
         let (mut n, mut p) = (0, ptr::null_mut());
-        call!(self, GET_CLASS_FIELDS, (jclass, *mut jint, *mut *mut jfieldID), class, &mut n, &mut p);
+        call!(
+            self,
+            GET_CLASS_FIELDS,
+            (jclass, *mut jint, *mut *mut jfieldID),
+            class,
+            &mut n,
+            &mut p
+        );
         self.take_array(n, p)
     }
 
     /// The interfaces that a class itself names; none if it is not linked yet.
     pub fn interfaces(&self, class: jclass) -> Vec<jclass> {
         let (mut n, mut p) = (0, ptr::null_mut());
-        call!(self, GET_IMPLEMENTED_INTERFACES, (jclass, *mut jint, *mut *mut jclass), class, &mut n, &mut p);
+        call!(
+            self,
+            GET_IMPLEMENTED_INTERFACES,
+            (jclass, *mut jint, *mut *mut jclass),
+            class,
+            &mut n,
+            &mut p
+        );
         self.take_array(n, p)
     }
 
@@ -258,15 +332,32 @@ impl Jvmti {
         let error = call!(
             self,
             GET_FIELD_NAME,
-            (jclass, jfieldID, *mut *mut c_char, *mut *mut c_char, *mut *mut c_char),
-            class, field, &mut name, &mut desc, none
+            (
+                jclass,
+                jfieldID,
+                *mut *mut c_char,
+                *mut *mut c_char,
+                *mut *mut c_char
+            ),
+            class,
+            field,
+            &mut name,
+            &mut desc,
+            none
         );
         if error != 0 {
             return None;
         }
         let (name, desc) = (self.take_string(name)?, self.take_string(desc)?);
         let mut modifiers = 0;
-        call!(self, GET_FIELD_MODIFIERS, (jclass, jfieldID, *mut jint), class, field, &mut modifiers);
+        call!(
+            self,
+            GET_FIELD_MODIFIERS,
+            (jclass, jfieldID, *mut jint),
+            class,
+            field,
+            &mut modifiers
+        );
         Some((name, desc, modifiers))
     }
 
@@ -276,40 +367,80 @@ impl Jvmti {
         let error = call!(
             self,
             GET_METHOD_NAME,
-            (jmethodID, *mut *mut c_char, *mut *mut c_char, *mut *mut c_char),
-            method, &mut name, &mut desc, none
+            (
+                jmethodID,
+                *mut *mut c_char,
+                *mut *mut c_char,
+                *mut *mut c_char
+            ),
+            method,
+            &mut name,
+            &mut desc,
+            none
         );
         (error == 0).then(|| Some((self.take_string(name)?, self.take_string(desc)?)))?
     }
 
     pub fn method_class(&self, method: jmethodID) -> jclass {
         let mut class = ptr::null_mut();
-        call!(self, GET_METHOD_DECLARING_CLASS, (jmethodID, *mut jclass), method, &mut class);
+        call!(
+            self,
+            GET_METHOD_DECLARING_CLASS,
+            (jmethodID, *mut jclass),
+            method,
+            &mut class
+        );
         class
     }
 
     /// Start of each line's code, in the order of the table.
     pub fn line_table(&self, method: jmethodID) -> Vec<(jlong, jint)> {
         let (mut n, mut p) = (0, ptr::null_mut::<LineEntry>());
-        call!(self, GET_LINE_NUMBER_TABLE, (jmethodID, *mut jint, *mut *mut LineEntry), method, &mut n, &mut p);
-        self.take_array(n, p).into_iter().map(|e| (e.start, e.line)).collect()
+        call!(
+            self,
+            GET_LINE_NUMBER_TABLE,
+            (jmethodID, *mut jint, *mut *mut LineEntry),
+            method,
+            &mut n,
+            &mut p
+        );
+        self.take_array(n, p)
+            .into_iter()
+            .map(|e| (e.start, e.line))
+            .collect()
     }
 
     pub fn system_property(&self, name: &CStr) -> Option<String> {
         let mut s = ptr::null_mut();
-        call!(self, GET_SYSTEM_PROPERTY, (*const c_char, *mut *mut c_char), name.as_ptr(), &mut s);
+        call!(
+            self,
+            GET_SYSTEM_PROPERTY,
+            (*const c_char, *mut *mut c_char),
+            name.as_ptr(),
+            &mut s
+        );
         self.take_string(s)
     }
 
     /// Frames of the current thread, innermost first.
     pub fn stack(&self, depth: usize) -> Vec<FrameInfo> {
-        let mut frames = vec![FrameInfo { method: ptr::null_mut(), location: 0 }; depth];
+        let mut frames = vec![
+            FrameInfo {
+                method: ptr::null_mut(),
+                location: 0
+            };
+            depth
+        ];
         let mut n = 0;
         let error = call!(
             self,
             GET_STACK_TRACE,
             (jobject, jint, jint, *mut FrameInfo, *mut jint),
-            ptr::null_mut(), 0, depth as jint, frames.as_mut_ptr(), &mut n
+            ptr::null_mut(),
+            0,
+            depth as jint,
+            frames.as_mut_ptr(),
+            &mut n
         );
         frames.truncate(if error == 0 { n.max(0) as usize } else { 0 });
         frames

@@ -119,7 +119,8 @@ fn guard<T: Default>(f: impl FnOnce() -> T) -> T {
         if !SAID.swap(true, Ordering::Relaxed)
             && let Some(a) = agent()
         {
-            a.findings.warn("the agent failed internally (see stderr); results are incomplete");
+            a.findings
+                .warn("the agent failed internally (see stderr); results are incomplete");
         }
         T::default()
     })
@@ -135,13 +136,19 @@ impl Agent {
 
     fn start_thread(&self, thread: jobject, parent: Option<RawClock>, system: bool) -> RawClock {
         let created = match parent {
-            Some(_) => self.stacks.lock().unwrap_or_else(|e| e.into_inner()).current(&self.jvmti),
+            Some(_) => self
+                .stacks
+                .lock()
+                .unwrap_or_else(|e| e.into_inner())
+                .current(&self.jvmti),
             None => [].into(),
         };
         let (name, in_system) = self.jvmti.thread(thread);
         let mut threads = self.threads.lock().unwrap_or_else(|e| e.into_inner());
         let clock = threads.start(parent, name, system || in_system, created);
-        self.counters.slots.store(threads.slot_count() as i32, Ordering::Release);
+        self.counters
+            .slots
+            .store(threads.slot_count() as i32, Ordering::Release);
         clock
     }
 
@@ -162,7 +169,10 @@ impl Agent {
         };
         let (started, forced_reuse) = {
             let threads = self.threads.lock().unwrap_or_else(|e| e.into_inner());
-            let of_program = threads.all().iter().filter(|t| !t.system && (t.id == 0 || t.creator.is_some()));
+            let of_program = threads
+                .all()
+                .iter()
+                .filter(|t| !t.system && (t.id == 0 || t.creator.is_some()));
             (of_program.count(), threads.forced_reuse)
         };
         if forced_reuse > 0 {
@@ -194,12 +204,18 @@ impl Agent {
 /// # Safety
 /// The JVM passes itself and a NUL-terminated string or null.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *mut c_char, _: *mut c_void) -> jint {
+pub unsafe extern "system" fn Agent_OnLoad(
+    vm: *mut JavaVM,
+    options: *mut c_char,
+    _: *mut c_void,
+) -> jint {
     let text = if options.is_null() {
         String::new()
     } else {
         // SAFETY: as the caller says.
-        unsafe { CStr::from_ptr(options) }.to_string_lossy().into_owned()
+        unsafe { CStr::from_ptr(options) }
+            .to_string_lossy()
+            .into_owned()
     };
     // SAFETY: as the caller says.
     match guard(|| Some(unsafe { load(vm, &text) })) {
@@ -227,10 +243,19 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
     }
     // SAFETY: just got with a JVMTI version.
     let jvmti = unsafe { Jvmti::new(env.cast()) };
-    let findings = Findings::create(&options.out)
-        .map_err(|e| format!("cannot write to the run directory {}: {e}", options.out.display()))?;
+    let findings = Findings::create(&options.out).map_err(|e| {
+        format!(
+            "cannot write to the run directory {}: {e}",
+            options.out.display()
+        )
+    })?;
     let recorder = match (&options.trace, options.mode) {
-        (Some(path), Mode::Record) => Some(Recorder::create(path, &jvmti.system_property(c"java.vm.version").unwrap_or_default())?),
+        (Some(path), Mode::Record) => Some(Recorder::create(
+            path,
+            &jvmti
+                .system_property(c"java.vm.version")
+                .unwrap_or_default(),
+        )?),
         _ => None,
     };
     let agent = Agent {
@@ -251,7 +276,11 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
         recorder,
         bridge: OnceLock::new(),
         ref_array: OnceLock::new(),
-        counters: Counters { slots: AtomicI32::new(0), seq: AtomicI64::new(trace::raw::FIRST_SEQ as i64), ids: AtomicI64::new(1) },
+        counters: Counters {
+            slots: AtomicI32::new(0),
+            seq: AtomicI64::new(trace::raw::FIRST_SEQ as i64),
+            ids: AtomicI64::new(1),
+        },
         finished: AtomicBool::new(false),
         halted: AtomicBool::new(false),
     };

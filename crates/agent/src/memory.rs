@@ -156,14 +156,21 @@ impl Word {
         if slot == SHARED {
             return Word::Set(SetId((word >> 32) as u32));
         }
-        Word::Access(Stamp::new(Epoch::new(slot as Tid, word >> 32), (word & 0xf_ffff) as u32))
+        Word::Access(Stamp::new(
+            Epoch::new(slot as Tid, word >> 32),
+            (word & 0xf_ffff) as u32,
+        ))
     }
 
     pub fn pack(self) -> u64 {
         match self {
             Word::Set(set) => u64::from(set.0) << 32 | SHARED << 20,
             Word::Access(s) if s.epoch.is_none() => 0,
-            Word::Access(s) => s.epoch.clock() << 32 | u64::from(s.epoch.tid()) << 20 | u64::from(s.site & 0xf_ffff),
+            Word::Access(s) => {
+                s.epoch.clock() << 32
+                    | u64::from(s.epoch.tid()) << 20
+                    | u64::from(s.site & 0xf_ffff)
+            }
         }
     }
 }

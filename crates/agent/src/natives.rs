@@ -21,19 +21,39 @@ type Env = *mut JNIEnv;
 extern "system" fn link(env: Env, class: jclass) {
     let natives = [
         ("address", "(I)J", address as *const c_void),
-        ("allocate", "(Ljava/lang/Thread;JZ)J", allocate as *const c_void),
+        (
+            "allocate",
+            "(Ljava/lang/Thread;JZ)J",
+            allocate as *const c_void,
+        ),
         ("endThread", "(IJ)V", end_thread as *const c_void),
         ("acquireAll", "(J)V", acquire_all as *const c_void),
-        ("resolve", "(ILjava/lang/Object;)V", resolve as *const c_void),
-        ("check", "(JJJJIZLjava/lang/Object;I)V", check as *const c_void),
-        ("sample", "(JJILjava/lang/String;)V", sample as *const c_void),
+        (
+            "resolve",
+            "(ILjava/lang/Object;)V",
+            resolve as *const c_void,
+        ),
+        (
+            "check",
+            "(JJJJIZLjava/lang/Object;I)V",
+            check as *const c_void,
+        ),
+        (
+            "sample",
+            "(JJILjava/lang/String;)V",
+            sample as *const c_void,
+        ),
         ("initBegin", "(JJ)V", init_begin as *const c_void),
         ("initEnd", "(JJ)V", init_end as *const c_void),
         ("buffer", "(J)J", buffer as *const c_void),
         ("flush", "(J)J", flush as *const c_void),
         ("event", "(JJJJI)V", event as *const c_void),
         ("layout", "(Ljava/lang/Class;)[J", layout as *const c_void),
-        ("staticLayout", "(Ljava/lang/Class;)[J", static_layout as *const c_void),
+        (
+            "staticLayout",
+            "(Ljava/lang/Class;)[J",
+            static_layout as *const c_void,
+        ),
         ("array", "(JILjava/lang/Class;I)V", array as *const c_void),
         ("tooLarge", "(I)V", too_large as *const c_void),
     ];
@@ -61,7 +81,13 @@ extern "system" fn address(env: Env, _: jclass, what: jint) -> jlong {
     })
 }
 
-extern "system" fn allocate(env: Env, _: jclass, thread: jobject, parent: jlong, system: jboolean) -> jlong {
+extern "system" fn allocate(
+    env: Env,
+    _: jclass,
+    thread: jobject,
+    parent: jlong,
+    system: jboolean,
+) -> jlong {
     with(env, |a, _| {
         // SAFETY: the bridge passes the address of a clock, or 0.
         let parent = (parent != 0).then(|| unsafe { RawClock::at(parent) });
@@ -76,7 +102,10 @@ extern "system" fn end_thread(env: Env, _: jclass, slot: jint, clock: jlong) {
         if let Some(recorder) = &a.recorder {
             recorder.close(clock);
         }
-        a.threads.lock().unwrap_or_else(|e| e.into_inner()).end(slot as u16, clock);
+        a.threads
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .end(slot as u16, clock);
     });
 }
 
@@ -84,7 +113,10 @@ extern "system" fn acquire_all(env: Env, _: jclass, clock: jlong) {
     with(env, |a, _| {
         // SAFETY: the bridge passes the address of the current thread's clock.
         let clock = unsafe { RawClock::at(clock) };
-        a.threads.lock().unwrap_or_else(|e| e.into_inner()).raise_to_now(clock);
+        a.threads
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .raise_to_now(clock);
     });
 }
 
@@ -107,12 +139,33 @@ extern "system" fn check(
     with(env, |a, jni| {
         // SAFETY: the bridge passes the address of a clock.
         let clock = unsafe { RawClock::at(clock) };
-        a.check(jni, Query { clock, epoch, w: w as u64, r: r as u64, site: site as u32, write: write != 0, owner, index });
+        a.check(
+            jni,
+            Query {
+                clock,
+                epoch,
+                w: w as u64,
+                r: r as u64,
+                site: site as u32,
+                write: write != 0,
+                owner,
+                index,
+            },
+        );
     });
 }
 
-extern "system" fn sample(env: Env, _: jclass, _clock: jlong, epoch: jlong, site: jint, held: jstring) {
-    with(env, |a, jni| a.sample(epoch, site as u32, &jni.string(held)));
+extern "system" fn sample(
+    env: Env,
+    _: jclass,
+    _clock: jlong,
+    epoch: jlong,
+    site: jint,
+    held: jstring,
+) {
+    with(env, |a, jni| {
+        a.sample(epoch, site as u32, &jni.string(held))
+    });
 }
 
 extern "system" fn init_begin(env: Env, _: jclass, _clock: jlong, epoch: jlong) {
@@ -121,20 +174,38 @@ extern "system" fn init_begin(env: Env, _: jclass, _clock: jlong, epoch: jlong) 
 
 extern "system" fn init_end(env: Env, _: jclass, clock: jlong, epoch: jlong) {
     // SAFETY: the bridge passes the address of a clock.
-    with(env, |a, _| a.init_end(unsafe { RawClock::at(clock) }, epoch));
+    with(env, |a, _| {
+        a.init_end(unsafe { RawClock::at(clock) }, epoch)
+    });
 }
 
 extern "system" fn buffer(env: Env, _: jclass, clock: jlong) -> jlong {
     // SAFETY: the bridge passes the address of a clock.
-    with(env, |a, _| a.recorder.as_ref().map_or(0, |r| r.open(unsafe { RawClock::at(clock) })))
+    with(env, |a, _| {
+        a.recorder
+            .as_ref()
+            .map_or(0, |r| r.open(unsafe { RawClock::at(clock) }))
+    })
 }
 
 extern "system" fn flush(env: Env, _: jclass, clock: jlong) -> jlong {
     // SAFETY: the bridge passes the address of a clock.
-    with(env, |a, _| a.recorder.as_ref().map_or(0, |r| r.flush(a, unsafe { RawClock::at(clock) })))
+    with(env, |a, _| {
+        a.recorder
+            .as_ref()
+            .map_or(0, |r| r.flush(a, unsafe { RawClock::at(clock) }))
+    })
 }
 
-extern "system" fn event(env: Env, _: jclass, clock: jlong, w0: jlong, w1: jlong, w2: jlong, slot: jint) {
+extern "system" fn event(
+    env: Env,
+    _: jclass,
+    clock: jlong,
+    w0: jlong,
+    w1: jlong,
+    w2: jlong,
+    slot: jint,
+) {
     with(env, |a, jni| {
         // SAFETY: the bridge passes the address of a clock.
         let thread = unsafe { RawClock::at(clock) }.id();
@@ -165,12 +236,19 @@ extern "system" fn array(env: Env, _: jclass, id: jlong, kind: jint, class: jcla
             Some(known) => (*known).into(),
             None => a.jvmti.class_signature(class).unwrap_or_default().into(),
         };
-        a.arrays.lock().unwrap_or_else(|e| e.into_inner()).add(id as u64, class, site as u32);
+        a.arrays
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .add(id as u64, class, site as u32);
     });
 }
 
 extern "system" fn too_large(env: Env, _: jclass, length: jint) {
-    with(env, |a, _| a.findings.warn(&format!("an array of {length} elements is too large to be checked")));
+    with(env, |a, _| {
+        a.findings.warn(&format!(
+            "an array of {length} elements is too large to be checked"
+        ))
+    });
 }
 
 /// A reference with a default.
@@ -231,7 +309,10 @@ pub fn known_name(address: *mut c_void) -> Option<(&'static str, &'static str)> 
     ];
     // SAFETY: looks names up among all loaded libraries (a null handle).
     let is = |symbol: &CStr| unsafe { dlsym(ptr::null_mut(), symbol.as_ptr()) } == address;
-    known.iter().find(|(symbol, _, _)| is(symbol)).map(|(_, name, desc)| (*name, *desc))
+    known
+        .iter()
+        .find(|(symbol, _, _)| is(symbol))
+        .map(|(_, name, desc)| (*name, *desc))
 }
 
 type Method0 = extern "system" fn(Env, jobject);
@@ -322,15 +403,28 @@ extern "system" fn notify_all(env: Env, o: jobject) {
 extern "system" fn halt0(env: Env, class: jclass, status: jint) {
     type Original = extern "system" fn(Env, jclass, jint);
     with(env, |a, _| {
-        let stack = a.stacks.lock().unwrap_or_else(|e| e.into_inner()).current(&a.jvmti);
-        let called = |class: &str, method: &str| stack.iter().any(|f| &*f.class == class && &*f.method == method);
-        a.halted.store(called("java.lang.Runtime", "halt"), Ordering::Release);
+        let stack = a
+            .stacks
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .current(&a.jvmti);
+        let called = |class: &str, method: &str| {
+            stack
+                .iter()
+                .any(|f| &*f.class == class && &*f.method == method)
+        };
+        a.halted
+            .store(called("java.lang.Runtime", "halt"), Ordering::Release);
     });
     original!(HALT as Original)(env, class, status);
 }
 
 /// Reflection must not see the fields that we added.
-extern "system" fn declared_fields(env: Env, class: jobject, public_only: jboolean) -> jobjectArray {
+extern "system" fn declared_fields(
+    env: Env,
+    class: jobject,
+    public_only: jboolean,
+) -> jobjectArray {
     type Original = extern "system" fn(Env, jobject, jboolean) -> jobjectArray;
     let all = original!(FIELDS as Original)(env, class, public_only);
     if all.is_null() {
@@ -357,7 +451,18 @@ extern "system" fn define_class(
     data: jobject,
 ) -> jclass {
     type Original = extern "system" fn(
-        Env, jclass, jobject, jclass, jstring, jobject, jint, jint, jobject, jboolean, jint, jobject,
+        Env,
+        jclass,
+        jobject,
+        jclass,
+        jstring,
+        jobject,
+        jint,
+        jint,
+        jobject,
+        jboolean,
+        jint,
+        jobject,
     ) -> jclass;
     let mut class = (bytes, offset, length);
     let rewritten = with(env, |a, jni| {

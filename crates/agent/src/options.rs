@@ -41,10 +41,18 @@ pub struct Options {
 
 impl Options {
     pub fn parse(text: &str) -> Result<Options, String> {
-        let mut options =
-            Options { out: PathBuf::new(), mode: Mode::FastTrack, include: vec![], exclude: vec![], trusted: vec![], trace: None };
+        let mut options = Options {
+            out: PathBuf::new(),
+            mode: Mode::FastTrack,
+            include: vec![],
+            exclude: vec![],
+            trusted: vec![],
+            trace: None,
+        };
         for part in text.split(',').filter(|p| !p.is_empty()) {
-            let (key, value) = part.split_once('=').ok_or_else(|| format!("option `{part}` has no value"))?;
+            let (key, value) = part
+                .split_once('=')
+                .ok_or_else(|| format!("option `{part}` has no value"))?;
             let list = || value.split(':').map(decode).collect::<Vec<_>>();
             match key {
                 "out" => options.out = decode(value).into(),
@@ -53,9 +61,17 @@ impl Options {
                 "exclude" => options.exclude = list(),
                 "trusted" => options.trusted = list(),
                 "mode" => {
-                    let all = [Mode::FastTrack, Mode::Hybrid, Mode::Lockset, Mode::H, Mode::Record];
-                    options.mode =
-                        all.into_iter().find(|m| m.name() == value).ok_or_else(|| format!("unknown mode `{value}`"))?;
+                    let all = [
+                        Mode::FastTrack,
+                        Mode::Hybrid,
+                        Mode::Lockset,
+                        Mode::H,
+                        Mode::Record,
+                    ];
+                    options.mode = all
+                        .into_iter()
+                        .find(|m| m.name() == value)
+                        .ok_or_else(|| format!("unknown mode `{value}`"))?;
                 }
                 _ => return Err(format!("unknown option `{key}`")),
             }
@@ -76,7 +92,10 @@ fn decode(text: &str) -> String {
     let mut out = Vec::with_capacity(bytes.len());
     let mut i = 0;
     while i < bytes.len() {
-        let hex = bytes.get(i + 1..i + 3).and_then(|h| std::str::from_utf8(h).ok()).and_then(|h| u8::from_str_radix(h, 16).ok());
+        let hex = bytes
+            .get(i + 1..i + 3)
+            .and_then(|h| std::str::from_utf8(h).ok())
+            .and_then(|h| u8::from_str_radix(h, 16).ok());
         match (bytes[i], hex) {
             (b'%', Some(byte)) => {
                 out.push(byte);

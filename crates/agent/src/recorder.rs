@@ -5,15 +5,15 @@
 //! order without it: so a thread of ours takes what there is, a few times a
 //! second.
 
-use crate::{Agent, guard};
 use crate::memory::{RawClock, leak};
 use crate::sites::ClassSites;
+use crate::{Agent, guard};
 use instrument::SiteKind;
 use rustc_hash::FxHashMap;
 use std::fs::File;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use trace::tables::{self, Footer, RunHeader};
 use trace::{Encoder, ObjId, SiteId, ThreadId, Writer, raw};
@@ -63,24 +63,42 @@ struct State {
 
 impl Recorder {
     pub fn create(path: &Path, jdk: &str) -> Result<Recorder, String> {
-        let file = File::create(path).map_err(|e| format!("cannot create the trace {}: {e}", path.display()))?;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64);
+        let file = File::create(path)
+            .map_err(|e| format!("cannot create the trace {}: {e}", path.display()))?;
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |d| d.as_millis() as u64);
         let header = RunHeader {
             tool: concat!("photofinish ", env!("CARGO_PKG_VERSION")).into(),
             jdk: jdk.into(),
             command: command_line(),
             start_ms: now,
         };
-        let writer = Writer::new(file, &header).map_err(|e| format!("cannot write the trace {}: {e}", path.display()))?;
-        let state = State { writer: Some(writer), buffers: FxHashMap::default(), spare: Vec::new(), classes_written: 0, threads_written: 0, fields_written: 0 };
-        Ok(Recorder { state: Mutex::new(state), events: AtomicU64::new(0) })
+        let writer = Writer::new(file, &header)
+            .map_err(|e| format!("cannot write the trace {}: {e}", path.display()))?;
+        let state = State {
+            writer: Some(writer),
+            buffers: FxHashMap::default(),
+            spare: Vec::new(),
+            classes_written: 0,
+            threads_written: 0,
+            fields_written: 0,
+        };
+        Ok(Recorder {
+            state: Mutex::new(state),
+            events: AtomicU64::new(0),
+        })
     }
 
     /// A thread's buffer: where it starts; where it ends is left below the clock.
     pub fn open(&self, clock: RawClock) -> i64 {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         let start = state.spare.pop().unwrap_or_else(|| leak(BUFFER));
-        let buffer = Buffer { start, thread: clock.id(), taken: Mutex::default() };
+        let buffer = Buffer {
+            start,
+            thread: clock.id(),
+            taken: Mutex::default(),
+        };
         state.buffers.insert(clock.address(), Arc::new(buffer));
         clock.set_limit(start + BUFFER);
         start as i64
@@ -88,10 +106,19 @@ impl Recorder {
 
     /// The thread has ended, and has flushed its buffer.
     pub fn close(&self, clock: RawClock) {
-        let found = self.state.lock().unwrap_or_else(|e| e.into_inner()).buffers.remove(&clock.address());
+        let found = self
+            .state
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .buffers
+            .remove(&clock.address());
         if let Some(buffer) = found {
             buffer.taken.lock().unwrap_or_else(|e| e.into_inner()).last = true;
-            self.state.lock().unwrap_or_else(|e| e.into_inner()).spare.push(buffer.start);
+            self.state
+                .lock()
+                .unwrap_or_else(|e| e.into_inner())
+                .spare
+                .push(buffer.start);
         }
     }
 
@@ -109,7 +136,8 @@ impl Recorder {
         }
         ENCODER.with_borrow_mut(|(encoder, chunk)| {
             // SAFETY: only this thread writes to its buffer.
-            let words = unsafe { std::slice::from_raw_parts_mut(buffer.start as *mut u64, BUFFER / 8) };
+            let words =
+                unsafe { std::slice::from_raw_parts_mut(buffer.start as *mut u64, BUFFER / 8) };
             let used = used_words(words);
             if !taken.last {
                 chunk.clear();
@@ -137,13 +165,21 @@ impl Recorder {
     pub fn keep_up(&'static self, agent: &'static Agent) {
         let sweeper = std::thread::Builder::new().name("photofinish".into());
         let started = sweeper.spawn(|| {
-            while self.state.lock().unwrap_or_else(|e| e.into_inner()).writer.is_some() {
+            while self
+                .state
+                .lock()
+                .unwrap_or_else(|e| e.into_inner())
+                .writer
+                .is_some()
+            {
                 guard(|| self.sweep(agent, false));
                 std::thread::sleep(SWEEP);
             }
         });
         if let Err(e) = started {
-            agent.findings.warn(&format!("cannot start a thread ({e}): if the program is killed, more of the trace is lost"));
+            agent.findings.warn(&format!(
+                "cannot start a thread ({e}): if the program is killed, more of the trace is lost"
+            ));
         }
     }
 
@@ -166,9 +202,11 @@ impl Recorder {
             taken.words += new.len();
             let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
             let written = state.tables(agent).and_then(|()| match &mut state.writer {
-                Some(writer) => writer.append_raw(ThreadId(buffer.thread), &new).map(|what| {
-                    self.events.fetch_add(what.events, Ordering::Relaxed);
-                }),
+                Some(writer) => writer
+                    .append_raw(ThreadId(buffer.thread), &new)
+                    .map(|what| {
+                        self.events.fetch_add(what.events, Ordering::Relaxed);
+                    }),
                 None => Ok(()),
             });
             state.check(agent, written);
@@ -181,8 +219,15 @@ impl Recorder {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         let written = state.tables(agent);
         state.check(agent, written);
-        let instrumented = agent.coverage.lock().unwrap_or_else(|e| e.into_inner()).instrumented;
-        let footer = Footer { classes_instrumented: instrumented, ..Footer::default() };
+        let instrumented = agent
+            .coverage
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .instrumented;
+        let footer = Footer {
+            classes_instrumented: instrumented,
+            ..Footer::default()
+        };
         if let Some(writer) = state.writer.take() {
             let written = writer.finish(footer).map(|_| ());
             state.check(agent, written);
@@ -196,9 +241,14 @@ impl Buffer {
     /// is, which continues it.
     fn written(&self, from: usize) -> Vec<u64> {
         // SAFETY: a buffer of ours, never freed, and only read here.
-        let words = unsafe { std::slice::from_raw_parts(self.start as *const AtomicU64, BUFFER / 8) };
+        let words =
+            unsafe { std::slice::from_raw_parts(self.start as *const AtomicU64, BUFFER / 8) };
         let mut new = Vec::new();
-        for record in words.get(from..).unwrap_or_default().chunks_exact(raw::WORDS) {
+        for record in words
+            .get(from..)
+            .unwrap_or_default()
+            .chunks_exact(raw::WORDS)
+        {
             let first = record[0].load(Ordering::Acquire);
             if first == 0 {
                 break;
@@ -207,7 +257,10 @@ impl Buffer {
             new.extend(record[1..].iter().map(|word| word.load(Ordering::Relaxed)));
         }
         let last = new.len().wrapping_sub(raw::WORDS);
-        if new.get(last).is_some_and(|first| matches!(*first as u8, raw::ATOMIC_READ..=raw::ATOMIC_UPDATE)) {
+        if new
+            .get(last)
+            .is_some_and(|first| matches!(*first as u8, raw::ATOMIC_READ..=raw::ATOMIC_UPDATE))
+        {
             new.truncate(last);
         }
         new
@@ -223,11 +276,15 @@ fn used_words(words: &[u64]) -> usize {
 impl State {
     /// Writes the rows that are new; they must stand before events that use them.
     fn tables(&mut self, agent: &Agent) -> std::io::Result<()> {
-        let Some(writer) = &mut self.writer else { return Ok(()) };
+        let Some(writer) = &mut self.writer else {
+            return Ok(());
+        };
         let new = agent.sites.classes_from(self.classes_written);
         self.classes_written += new.len();
         for class in new {
-            let rows: Vec<_> = (class.first..).zip(class.sites.iter().map(|s| site_row(&class, s))).collect();
+            let rows: Vec<_> = (class.first..)
+                .zip(class.sites.iter().map(|s| site_row(&class, s)))
+                .collect();
             writer.sites(rows.iter().map(|(id, row)| (SiteId(*id), row)))?;
         }
         {
@@ -235,15 +292,41 @@ impl State {
             let rows: Vec<_> = fields
                 .rows_from(self.fields_written)
                 .map(|(slot, f)| {
-                    let (class, name, desc) = (f.class.as_str().into(), f.name.as_str().into(), f.desc.as_str().into());
-                    (slot, tables::Field { class, name, desc, flags: f.flags })
+                    let (class, name, desc) = (
+                        f.class.as_str().into(),
+                        f.name.as_str().into(),
+                        f.desc.as_str().into(),
+                    );
+                    (
+                        slot,
+                        tables::Field {
+                            class,
+                            name,
+                            desc,
+                            flags: f.flags,
+                        },
+                    )
                 })
                 .collect();
             self.fields_written += rows.len();
             writer.fields(rows.iter().map(|(slot, row)| (*slot, row)))?;
         }
-        let arrays = agent.arrays.lock().unwrap_or_else(|e| e.into_inner()).take();
-        let rows: Vec<_> = arrays.map(|(id, (class, site))| (ObjId(id), tables::Object { class, site: SiteId(site) })).collect();
+        let arrays = agent
+            .arrays
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .take();
+        let rows: Vec<_> = arrays
+            .map(|(id, (class, site))| {
+                (
+                    ObjId(id),
+                    tables::Object {
+                        class,
+                        site: SiteId(site),
+                    },
+                )
+            })
+            .collect();
         writer.objects(rows.iter().map(|(id, row)| (*id, row)))?;
         let threads = agent.threads.lock().unwrap_or_else(|e| e.into_inner());
         let rows: Vec<_> = threads.all()[self.threads_written..]
@@ -252,10 +335,24 @@ impl State {
                 let created_at = t
                     .created
                     .iter()
-                    .map(|f| tables::Frame { class: f.class.clone(), method: f.method.clone(), file: f.file.clone(), line: f.line })
+                    .map(|f| tables::Frame {
+                        class: f.class.clone(),
+                        method: f.method.clone(),
+                        file: f.file.clone(),
+                        line: f.line,
+                    })
                     .collect();
                 let creator = t.creator.map(ThreadId);
-                (ThreadId(t.id), tables::Thread { name: t.name.as_str().into(), creator, created_at, daemon: false, system: t.system })
+                (
+                    ThreadId(t.id),
+                    tables::Thread {
+                        name: t.name.as_str().into(),
+                        creator,
+                        created_at,
+                        daemon: false,
+                        system: t.system,
+                    },
+                )
             })
             .collect();
         self.threads_written += rows.len();
@@ -266,7 +363,9 @@ impl State {
     fn check(&mut self, agent: &Agent, written: std::io::Result<()>) {
         if let Err(e) = written {
             self.writer = None;
-            let text = format!("recording stopped: cannot write the trace: {e}; it is readable up to here");
+            let text = format!(
+                "recording stopped: cannot write the trace: {e}; it is readable up to here"
+            );
             eprintln!("photofinish: {text}");
             agent.findings.warn(&text);
         }
@@ -299,7 +398,10 @@ fn site_row(class: &ClassSites, s: &instrument::Site) -> tables::Site {
             SiteKind::NewObject => tables::SiteKind::NewObject,
             SiteKind::NewArray => tables::SiteKind::NewArray,
             SiteKind::Model => tables::SiteKind::Model,
-            SiteKind::FenceAcquire | SiteKind::FenceRelease | SiteKind::Finalizer | SiteKind::Freeze => tables::SiteKind::Other,
+            SiteKind::FenceAcquire
+            | SiteKind::FenceRelease
+            | SiteKind::Finalizer
+            | SiteKind::Freeze => tables::SiteKind::Other,
         },
         checked: s.checked,
         target: s.target.as_ref().map(|t| tables::Member {
@@ -314,6 +416,11 @@ fn site_row(class: &ClassSites, s: &instrument::Site) -> tables::Site {
 /// The JVM's command line, as the operating system knows it, without us.
 fn command_line() -> Vec<tables::Str> {
     let raw = std::fs::read("/proc/self/cmdline").unwrap_or_default();
-    let args = raw.split(|b| *b == 0).filter(|a| !a.is_empty()).map(String::from_utf8_lossy);
-    args.filter(|a| !a.starts_with("-agentpath:")).map(|a| a.as_ref().into()).collect()
+    let args = raw
+        .split(|b| *b == 0)
+        .filter(|a| !a.is_empty())
+        .map(String::from_utf8_lossy);
+    args.filter(|a| !a.starts_with("-agentpath:"))
+        .map(|a| a.as_ref().into())
+        .collect()
 }

@@ -5,7 +5,9 @@
 use crate::Agent;
 use crate::jni::Jni;
 use crate::memory::{FINAL, IGNORE, VOLATILE, leak};
-use instrument::{ALLOC_FIELD, FREEZE_FIELD, ID_FIELD, MemberRef, ShadowKind, SiteKind, shadow_name};
+use instrument::{
+    ALLOC_FIELD, FREEZE_FIELD, ID_FIELD, MemberRef, ShadowKind, SiteKind, shadow_name,
+};
 use jni_sys::{jclass, jfieldID, jobject};
 use rustc_hash::FxHashMap;
 use std::ptr;
@@ -104,14 +106,17 @@ impl Agent {
     /// Fills in the entry of `site`; `o` is the receiver, null for statics. If
     /// stack or heap run out meanwhile the entry stays open for the next time.
     pub fn resolve(&self, jni: Jni, site: u32, o: jobject) {
-        let Some(words) = jni.undisturbed(|| self.words(jni, site, o)) else { return };
+        let Some(words) = jni.undisturbed(|| self.words(jni, site, o)) else {
+            return;
+        };
         let words = words.filter(|w| w[0] != 0).unwrap_or([IGNORE, 0, 0]);
         self.sites.table.set(site, words);
     }
 
     fn words(&self, jni: Jni, site: u32, o: jobject) -> Option<[i64; 3]> {
-        let (from, kind, target, checked) =
-            self.sites.with(site, |class, s| (class.class.clone(), s.kind, s.target.clone(), s.checked))?;
+        let (from, kind, target, checked) = self.sites.with(site, |class, s| {
+            (class.class.clone(), s.kind, s.target.clone(), s.checked)
+        })?;
         match (kind, target) {
             (SiteKind::FieldRead | SiteKind::FieldWrite, Some(t)) => {
                 self.resolve_instance(jni, o, &t, checked, kind == SiteKind::FieldRead)
@@ -119,11 +124,19 @@ impl Agent {
             (SiteKind::StaticRead | SiteKind::StaticWrite, Some(t)) => {
                 self.resolve_static(jni, site, &from, &t, checked, kind == SiteKind::StaticRead)
             }
-            (SiteKind::NewObject, _) => Some([self.inherited_offset(jni, jni.class_of(o), ALLOC_FIELD), 0, 0]),
+            (SiteKind::NewObject, _) => Some([
+                self.inherited_offset(jni, jni.class_of(o), ALLOC_FIELD),
+                0,
+                0,
+            ]),
             (SiteKind::Freeze, _) => {
                 // The class of the constructor, not that of the object.
                 let class = self.caller(jni);
-                Some([self.bridge.get()?.offset_by_name(jni, class, FREEZE_FIELD), 0, self.id_offset(jni, class)])
+                Some([
+                    self.bridge.get()?.offset_by_name(jni, class, FREEZE_FIELD),
+                    0,
+                    self.id_offset(jni, class),
+                ])
             }
             (SiteKind::SyncMethod | SiteKind::Init, _) => {
                 Some([self.bridge.get()?.keep_class(jni, self.caller(jni)), 0, 0])
@@ -132,7 +145,14 @@ impl Agent {
         }
     }
 
-    fn resolve_instance(&self, jni: Jni, o: jobject, target: &MemberRef, checked: bool, read: bool) -> Option<[i64; 3]> {
+    fn resolve_instance(
+        &self,
+        jni: Jni,
+        o: jobject,
+        target: &MemberRef,
+        checked: bool,
+        read: bool,
+    ) -> Option<[i64; 3]> {
         let field = self.instance_field(jni, o, target)?;
         let bridge = self.bridge.get()?;
         if field.modifiers & ACC_FINAL != 0 {
@@ -146,9 +166,19 @@ impl Agent {
         if self.options.mode.events() {
             let id = self.id_offset(jni, field.class);
             let slot = self.slot(&field);
-            return Some(if volatile { [VOLATILE, slot, id] } else { [slot, 0, id] });
+            return Some(if volatile {
+                [VOLATILE, slot, id]
+            } else {
+                [slot, 0, id]
+            });
         }
-        let shadow = |kind| bridge.offset_by_name(jni, field.class, &shadow_name(kind, &target.name, &target.desc));
+        let shadow = |kind| {
+            bridge.offset_by_name(
+                jni,
+                field.class,
+                &shadow_name(kind, &target.name, &target.desc),
+            )
+        };
         if volatile {
             let clock = shadow(ShadowKind::Volatile);
             return (clock > 0).then_some([VOLATILE, 0, clock]);
@@ -157,16 +187,31 @@ impl Agent {
         (w > 0 && r > 0).then_some(if read { [r, w, 0] } else { [w, r, 0] })
     }
 
-    fn resolve_static(&self, jni: Jni, site: u32, from: &str, target: &MemberRef, checked: bool, read: bool) -> Option<[i64; 3]> {
+    fn resolve_static(
+        &self,
+        jni: Jni,
+        site: u32,
+        from: &str,
+        target: &MemberRef,
+        checked: bool,
+        read: bool,
+    ) -> Option<[i64; 3]> {
         let caller = self.caller(jni);
         let bridge = self.bridge.get()?;
-        let class = if target.class == from { caller } else { bridge.find(jni, &target.class, self.jvmti.class_loader(caller)) };
+        let class = if target.class == from {
+            caller
+        } else {
+            bridge.find(jni, &target.class, self.jvmti.class_loader(caller))
+        };
         let field = self.find_field(jni, class, target, true)?;
         if field.modifiers & ACC_FINAL != 0 || (field.modifiers & ACC_VOLATILE == 0 && !checked) {
             return None;
         }
         if let Some(owner) = self.jvmti.class_signature(field.class) {
-            self.static_owners.lock().unwrap_or_else(|e| e.into_inner()).insert(site, owner);
+            self.static_owners
+                .lock()
+                .unwrap_or_else(|e| e.into_inner())
+                .insert(site, owner);
         }
         self.static_words(jni, &field, read)
     }
@@ -176,7 +221,11 @@ impl Agent {
         let volatile = field.modifiers & ACC_VOLATILE != 0;
         if self.options.mode.events() {
             let slot = self.slot(field);
-            return Some(if volatile { [VOLATILE, slot, class] } else { [slot, 0, class] });
+            return Some(if volatile {
+                [VOLATILE, slot, class]
+            } else {
+                [slot, 0, class]
+            });
         }
         if class == 0 {
             return None; // disturbed: to be asked again
@@ -193,27 +242,44 @@ impl Agent {
     /// The number of a field, for events.
     fn slot(&self, field: &Found) -> i64 {
         let class = self.jvmti.class_signature(field.class).unwrap_or_default();
-        let class = class.trim_start_matches('L').trim_end_matches(';').to_owned();
+        let class = class
+            .trim_start_matches('L')
+            .trim_end_matches(';')
+            .to_owned();
         let (name, desc) = (field.name.clone(), field.desc.clone());
         let mut fields = self.fields.lock().unwrap_or_else(|e| e.into_inner());
         let fields = &mut *fields;
-        let n = *fields.numbers.entry((class.clone(), name.clone(), desc.clone())).or_insert_with(|| {
-            fields.rows.push(Field { class, name, desc, flags: field.modifiers as u16 });
-            FIRST_FIELD + fields.rows.len() as u32 - 1
-        });
+        let n = *fields
+            .numbers
+            .entry((class.clone(), name.clone(), desc.clone()))
+            .or_insert_with(|| {
+                fields.rows.push(Field {
+                    class,
+                    name,
+                    desc,
+                    flags: field.modifiers as u16,
+                });
+                FIRST_FIELD + fields.rows.len() as u32 - 1
+            });
         i64::from(n)
     }
 
     /// Signature of the class that declares an instance field.
     pub fn declaring(&self, jni: Jni, o: jobject, target: &MemberRef) -> Option<String> {
-        self.jvmti.class_signature(self.instance_field(jni, o, target)?.class)
+        self.jvmti
+            .class_signature(self.instance_field(jni, o, target)?.class)
     }
 
     fn instance_field(&self, jni: Jni, o: jobject, target: &MemberRef) -> Option<Found> {
         if o.is_null() {
             return None;
         }
-        self.find_field(jni, self.ancestor(jni, jni.class_of(o), &target.class), target, false)
+        self.find_field(
+            jni,
+            self.ancestor(jni, jni.class_of(o), &target.class),
+            target,
+            false,
+        )
     }
 
     /// The field as the JVM resolves it (JVMS 5.4.3.2): in the class itself, in
@@ -221,16 +287,26 @@ impl Agent {
     /// initialise the class, which the program may not have done. A class that
     /// is not linked yet says that it declares nothing, and so it is: the
     /// program has just accessed the field.
-    fn find_field(&self, jni: Jni, class: jclass, target: &MemberRef, statics: bool) -> Option<Found> {
+    fn find_field(
+        &self,
+        jni: Jni,
+        class: jclass,
+        target: &MemberRef,
+        statics: bool,
+    ) -> Option<Found> {
         let mut c = class;
         while !c.is_null() {
-            let own = self.declared_fields(c).find(|f| f.name == target.name && f.desc == target.desc);
+            let own = self
+                .declared_fields(c)
+                .find(|f| f.name == target.name && f.desc == target.desc);
             if own.is_some() {
                 return own;
             }
             if statics {
                 let above = self.jvmti.interfaces(c);
-                let inherited = above.into_iter().find_map(|i| self.find_field(jni, i, target, true));
+                let inherited = above
+                    .into_iter()
+                    .find_map(|i| self.find_field(jni, i, target, true));
                 if inherited.is_some() {
                     return inherited;
                 }
@@ -241,10 +317,19 @@ impl Agent {
     }
 
     fn declared_fields(&self, class: jclass) -> impl Iterator<Item = Found> {
-        self.jvmti.class_fields(class).into_iter().filter_map(move |id| {
-            let (name, desc, modifiers) = self.jvmti.field(class, id)?;
-            Some(Found { class, id, name, desc, modifiers })
-        })
+        self.jvmti
+            .class_fields(class)
+            .into_iter()
+            .filter_map(move |id| {
+                let (name, desc, modifiers) = self.jvmti.field(class, id)?;
+                Some(Found {
+                    class,
+                    id,
+                    name,
+                    desc,
+                    modifiers,
+                })
+            })
     }
 
     /// Where objects keep their number when a field of `class` is accessed; 0
@@ -252,7 +337,9 @@ impl Agent {
     /// which may be of any subclass, nor on the class that the access names,
     /// so the declaring class and what is above it decide, from the top.
     fn id_offset(&self, jni: Jni, class: jclass) -> i64 {
-        let Some(bridge) = self.bridge.get().filter(|_| self.options.mode.events()) else { return 0 };
+        let Some(bridge) = self.bridge.get().filter(|_| self.options.mode.events()) else {
+            return 0;
+        };
         let (mut c, mut topmost) = (class, 0);
         while !c.is_null() {
             let offset = bridge.offset_by_name(jni, c, ID_FIELD);
@@ -268,8 +355,15 @@ impl Agent {
         let mut c = class;
         while !c.is_null() {
             let signature = self.jvmti.class_signature(c);
-            let plain = signature.as_deref().and_then(|s| s.strip_prefix('L')).and_then(|s| s.strip_suffix(';'));
-            if plain.is_some_and(|s| s == name || s.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))) {
+            let plain = signature
+                .as_deref()
+                .and_then(|s| s.strip_prefix('L'))
+                .and_then(|s| s.strip_suffix(';'));
+            if plain.is_some_and(|s| {
+                s == name
+                    || s.strip_prefix(name)
+                        .is_some_and(|rest| rest.starts_with('.'))
+            }) {
                 return c;
             }
             c = jni.superclass(c);
@@ -279,7 +373,9 @@ impl Agent {
 
     /// Offset of one of our own fields wherever in the hierarchy it is.
     fn inherited_offset(&self, jni: Jni, class: jclass, name: &str) -> i64 {
-        let Some(bridge) = self.bridge.get() else { return 0 };
+        let Some(bridge) = self.bridge.get() else {
+            return 0;
+        };
         let mut c = class;
         while !c.is_null() {
             let offset = bridge.offset_by_name(jni, c, name);
@@ -295,7 +391,10 @@ impl Agent {
     fn caller(&self, _jni: Jni) -> jclass {
         for frame in self.jvmti.stack(12) {
             let class = self.jvmti.method_class(frame.method);
-            let ours = self.jvmti.class_signature(class).is_none_or(|s| s.starts_with("Ljava/lang/Photofinish"));
+            let ours = self
+                .jvmti
+                .class_signature(class)
+                .is_none_or(|s| s.starts_with("Ljava/lang/Photofinish"));
             if !class.is_null() && !ours {
                 return class;
             }
@@ -322,7 +421,10 @@ impl Agent {
             let id = if statics { 0 } else { self.id_offset(jni, c) };
             for field in self.declared_fields(c) {
                 let is_static = field.modifiers & ACC_STATIC != 0;
-                if is_static != statics || field.modifiers & ACC_FINAL != 0 || field.name.starts_with(instrument::PREFIX) {
+                if is_static != statics
+                    || field.modifiers & ACC_FINAL != 0
+                    || field.name.starts_with(instrument::PREFIX)
+                {
                     continue;
                 }
                 let offset = self.offset_of(jni, &field);
@@ -336,22 +438,35 @@ impl Agent {
                         None => continue,
                     }
                 } else {
-                    let shadow = |kind| bridge.offset_by_name(jni, c, &shadow_name(kind, &field.name, &field.desc));
+                    let shadow = |kind| {
+                        bridge.offset_by_name(jni, c, &shadow_name(kind, &field.name, &field.desc))
+                    };
                     if volatile {
                         [offset, 0, 0, shadow(ShadowKind::Volatile)]
                     } else {
-                        [offset, shadow(ShadowKind::Write), shadow(ShadowKind::Read), 0]
+                        [
+                            offset,
+                            shadow(ShadowKind::Write),
+                            shadow(ShadowKind::Read),
+                            0,
+                        ]
                     }
                 };
                 rows.extend(row);
             }
-            c = if statics { ptr::null_mut() } else { jni.superclass(c) };
+            c = if statics {
+                ptr::null_mut()
+            } else {
+                jni.superclass(c)
+            };
         }
         Some(rows)
     }
 
     fn offset_of(&self, jni: Jni, field: &Found) -> i64 {
-        let Some(bridge) = self.bridge.get() else { return 0 };
+        let Some(bridge) = self.bridge.get() else {
+            return 0;
+        };
         let is_static = field.modifiers & ACC_STATIC != 0;
         let reflected = jni.reflected_field(field.class, field.id, is_static);
         let offset = bridge.offset_of_field(jni, reflected, is_static);
@@ -360,16 +475,27 @@ impl Agent {
     }
 
     /// Name of the field at an offset, for reports: class and field.
-    pub fn field_at(&self, jni: Jni, class: jclass, statics: bool, offset: i64) -> Option<(String, String)> {
+    pub fn field_at(
+        &self,
+        jni: Jni,
+        class: jclass,
+        statics: bool,
+        offset: i64,
+    ) -> Option<(String, String)> {
         let mut c = class;
         while !c.is_null() {
             let mut fields = self.declared_fields(c).filter(|f| {
-                (f.modifiers & ACC_STATIC != 0) == statics && !f.name.starts_with(instrument::PREFIX)
+                (f.modifiers & ACC_STATIC != 0) == statics
+                    && !f.name.starts_with(instrument::PREFIX)
             });
             if let Some(found) = fields.find(|f| self.offset_of(jni, f) == offset) {
                 return Some((self.jvmti.class_signature(c)?, found.name));
             }
-            c = if statics { ptr::null_mut() } else { jni.superclass(c) };
+            c = if statics {
+                ptr::null_mut()
+            } else {
+                jni.superclass(c)
+            };
         }
         None
     }

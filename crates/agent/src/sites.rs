@@ -29,7 +29,10 @@ pub struct Sites {
 
 impl Sites {
     pub fn new() -> Sites {
-        Sites { table: SiteTable::new(), classes: RwLock::new(Vec::new()) }
+        Sites {
+            table: SiteTable::new(),
+            classes: RwLock::new(Vec::new()),
+        }
     }
 
     /// Runs `rewrite` with the next free number and keeps the sites it
@@ -38,7 +41,9 @@ impl Sites {
         let mut classes = self.classes.write().unwrap_or_else(|e| e.into_inner());
         let first = classes.last().map_or(1, |c| c.first + c.sites.len() as u32);
         let (result, added) = rewrite(first);
-        let Some(added) = added else { return Some(result) };
+        let Some(added) = added else {
+            return Some(result);
+        };
         if first as usize + added.sites.len() > MAX_SITES {
             return None;
         }
@@ -57,7 +62,9 @@ impl Sites {
 
     pub fn count(&self) -> usize {
         let classes = self.classes.read().unwrap_or_else(|e| e.into_inner());
-        classes.last().map_or(0, |c| c.first as usize + c.sites.len() - 1)
+        classes
+            .last()
+            .map_or(0, |c| c.first as usize + c.sites.len() - 1)
     }
 
     pub fn with<T>(&self, site: u32, f: impl FnOnce(&ClassSites, &Site) -> T) -> Option<T> {

@@ -62,8 +62,17 @@ impl Stacks {
     }
 
     fn frame(&mut self, jvmti: &Jvmti, info: FrameInfo) -> Frame {
-        let method = self.methods.entry(info.method as usize).or_insert_with(|| Arc::new(Method::describe(jvmti, info))).clone();
-        let line = method.lines.iter().rev().filter(|(start, _)| *start <= info.location).max_by_key(|(start, _)| *start);
+        let method = self
+            .methods
+            .entry(info.method as usize)
+            .or_insert_with(|| Arc::new(Method::describe(jvmti, info)))
+            .clone();
+        let line = method
+            .lines
+            .iter()
+            .rev()
+            .filter(|(start, _)| *start <= info.location)
+            .max_by_key(|(start, _)| *start);
         Frame {
             class: method.class.clone(),
             method: method.name.clone(),
@@ -81,7 +90,11 @@ impl Stacks {
         if samples.len() == KEEP {
             samples.remove(0);
         }
-        samples.push(Sample { epoch, stack, locks: locks.into() });
+        samples.push(Sample {
+            epoch,
+            stack,
+            locks: locks.into(),
+        });
     }
 
     /// The best stack for an access, and whether it is of that very epoch.
@@ -102,9 +115,13 @@ impl Method {
         } else {
             (jvmti.class_signature(class), jvmti.source_file(class))
         };
-        let name = jvmti.method(info.method).map_or_else(|| "?".into(), |(n, _)| n);
+        let name = jvmti
+            .method(info.method)
+            .map_or_else(|| "?".into(), |(n, _)| n);
         Method {
-            class: signature.map_or_else(|| "?".to_string(), |s| dotted(&s)).into(),
+            class: signature
+                .map_or_else(|| "?".to_string(), |s| dotted(&s))
+                .into(),
             name: name.into(),
             file: file.map(Into::into),
             lines: jvmti.line_table(info.method),
@@ -150,8 +167,16 @@ mod tests {
         for clock in 1..20 {
             stacks.keep(7, Epoch::new(1, clock), stack.clone(), "");
         }
-        assert!(stacks.of_access(7, Epoch::new(1, 15)).is_some_and(|(_, exact)| exact));
-        assert!(stacks.of_access(7, Epoch::new(1, 2)).is_some_and(|(_, exact)| !exact));
+        assert!(
+            stacks
+                .of_access(7, Epoch::new(1, 15))
+                .is_some_and(|(_, exact)| exact)
+        );
+        assert!(
+            stacks
+                .of_access(7, Epoch::new(1, 2))
+                .is_some_and(|(_, exact)| !exact)
+        );
         assert!(stacks.of_access(7, Epoch::new(2, 15)).is_none());
     }
 }

@@ -44,14 +44,29 @@ pub struct Threads {
 
 impl Threads {
     pub fn new(events: bool) -> Threads {
-        Threads { events, ..Threads::default() }
+        Threads {
+            events,
+            ..Threads::default()
+        }
     }
 
     /// A new thread: its clock in shared memory, introduced to the bridge.
-    pub fn start(&mut self, parent: Option<RawClock>, name: String, system: bool, created: Arc<[Frame]>) -> RawClock {
+    pub fn start(
+        &mut self,
+        parent: Option<RawClock>,
+        name: String,
+        system: bool,
+        created: Arc<[Frame]>,
+    ) -> RawClock {
         let id = self.all.len() as u32;
         let creator = parent.map(RawClock::id);
-        self.all.push(Thread { id, name, system, creator, created });
+        self.all.push(Thread {
+            id,
+            name,
+            system,
+            creator,
+            created,
+        });
         if self.events {
             let clock = self.spare.pop().unwrap_or_else(RawClock::header);
             clock.introduce(id, 0, 1);
@@ -66,7 +81,10 @@ impl Threads {
         let (slot, start) = match place.and_then(|at| self.free.remove(at)) {
             Some((slot, last)) => (slot, last + 1),
             None if self.slots.len() < MAX_SLOTS => {
-                self.slots.push(Slot { clock: RawClock::new(), owners: vec![] });
+                self.slots.push(Slot {
+                    clock: RawClock::new(),
+                    owners: vec![],
+                });
                 ((self.slots.len() - 1) as Tid, 1)
             }
             None => {
@@ -86,7 +104,11 @@ impl Threads {
     }
 
     pub fn end(&mut self, slot: Tid, clock: RawClock) {
-        if self.slots.get(usize::from(slot)).is_some_and(|s| s.clock.address() == clock.address()) {
+        if self
+            .slots
+            .get(usize::from(slot))
+            .is_some_and(|s| s.clock.address() == clock.address())
+        {
             self.free.push_back((slot, clock.get(slot)));
         } else {
             self.spare.push(clock);

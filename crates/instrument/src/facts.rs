@@ -58,7 +58,14 @@ impl Facts {
             if let Some(insn) = code.insns.get(at) {
                 facts.see(&cx.class.pool, level, insn, state, &mut uses);
                 if level == Level::Full {
-                    fresh.see(&cx.class.pool, code, early_writes, insn, state, array_depth(insn.op));
+                    fresh.see(
+                        &cx.class.pool,
+                        code,
+                        early_writes,
+                        insn,
+                        state,
+                        array_depth(insn.op),
+                    );
                 }
             }
         });
