@@ -1,13 +1,14 @@
 package java.lang;
 
-import java.lang.ref.WeakReference;
+import java.lang.ref.PhantomReference;
 
 /**
  * What we know of an array, which has no room for it itself. Found through {@link
- * PhotofinishTable}; does not keep the array alive. Programs make arrays by the million, so this is
+ * PhotofinishTable}; does not keep the array alive, but stays while its finaliser may run: a weak
+ * reference would be cleared before. Programs make arrays by the million, so this is
  * small; what only locks need is in {@link PhotofinishShadow}.
  */
-class PhotofinishArray extends WeakReference<Object> {
+class PhotofinishArray extends PhantomReference<Object> {
     final int hash;
     PhotofinishArray next;
 
@@ -27,7 +28,7 @@ class PhotofinishArray extends WeakReference<Object> {
     long id;
 
     PhotofinishArray(Object o, int hash) {
-        super(o);
+        super(o, null);
         this.hash = hash;
     }
 }

@@ -67,12 +67,12 @@ final class PhotofinishEvents {
     /** Number of an object; `where` it keeps it, 0 for in its shadow. */
     static long id(PhotofinishThread t, Object o, long where, int site) {
         if (o == null) return where;
-        return where > 0 ? fieldId(t, o, where) : shadowId(PhotofinishTable.any(t, o, site));
+        return where > 0 ? fieldId(t, o, where) : shadowId(PhotofinishTable.any(t, o, site), o);
     }
 
     static void elem(PhotofinishThread t, Object array, int i, int site, boolean write) {
         if (array == null || i < 0 || i >= PhotofinishTable.length(array)) return; // the access throws
-        access(t, write, site, shadowId(PhotofinishTable.any(t, array, site)), i);
+        access(t, write, site, shadowId(PhotofinishTable.any(t, array, site), array), i);
     }
 
     static void access(PhotofinishThread t, boolean write, int site, long id, int slot) {
@@ -160,13 +160,17 @@ final class PhotofinishEvents {
         return t.nextId++;
     }
 
-    static long shadowId(PhotofinishArray s) {
+    static long shadowId(PhotofinishShadow s) {
+        return shadowId(s, null);
+    }
+
+    /** Number of what `s` is known of; given the array itself if it may be one without a number. */
+    static long shadowId(PhotofinishArray s, Object o) {
         long id = s.id;
         if (id != 0) return id;
         synchronized (s) {
             if (s.id != 0) return s.id;
             id = U.getAndAddLong(null, PhotofinishNative.IDS, 1);
-            Object o = s.get();
             if (o != null && o.getClass().isArray()) {
                 PhotofinishNative.array(id, kind(o), o.getClass(), s.allocationSite);
             }

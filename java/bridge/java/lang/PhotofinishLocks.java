@@ -275,11 +275,11 @@ final class PhotofinishLocks {
         for (int i = 0; i < t.heldCount; i++) {
             PhotofinishShadow s = t.held[i];
             if (s.loose || indexOf(t, s, t.heldKinds[i]) != i) continue; // the latter: taken again further in
-            Object o = s.get();
-            if (o == null) continue;
+            if (s.name == null) continue;
             if (b.length() > 0) b.append('\n');
-            String name = o instanceof Class ? ((Class<?>) o).getName() + ".class" : o.getClass().getName();
-            b.append(name).append('@').append(Integer.toHexString(s.hash));
+            b.append(s.name);
+            if (s.isClass) b.append(".class");
+            b.append('@').append(Integer.toHexString(s.hash));
             if (t.heldKinds[i] == MONITOR) b.append(" (monitor)");
             if (t.heldKinds[i] == SHARED) b.append(" (shared)");
         }

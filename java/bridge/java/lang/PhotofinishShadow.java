@@ -27,7 +27,14 @@ final class PhotofinishShadow extends PhotofinishArray {
     /** A stamped lock that was unlocked by a thread that had not locked it: who holds it is unknown. */
     boolean loose;
 
+    /** Class of the object, or the class that it is itself, for reports. */
+    final String name;
+
+    final boolean isClass;
+
     PhotofinishShadow(Object o, int hash) {
         super(o, hash);
+        isClass = o instanceof Class;
+        name = o == null ? null : (isClass ? (Class<?>) o : o.getClass()).getName();
     }
 }

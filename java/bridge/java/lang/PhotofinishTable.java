@@ -191,17 +191,19 @@ final class PhotofinishTable {
     private static PhotofinishShadow upgrade(Object o, PhotofinishArray old) {
         Stripe stripe = TABLE[old.hash & STRIPES - 1];
         keep(old);
-        if (PhotofinishNative.EVENTS) PhotofinishEvents.shadowId(old);
+        if (PhotofinishNative.EVENTS) PhotofinishEvents.shadowId(old, o);
         synchronized (stripe) {
-            PhotofinishArray now = walk(stripe.buckets, o, old.hash);
-            if (now instanceof PhotofinishShadow) return (PhotofinishShadow) now;
+            // The order of a chain says nothing: there may be a shadow behind the entry that was found.
+            for (PhotofinishArray e = stripe.buckets[old.hash >>> 6 & stripe.buckets.length - 1]; e != null; e = e.next) {
+                if (e instanceof PhotofinishShadow && e.refersTo(o)) return (PhotofinishShadow) e;
+            }
             PhotofinishShadow s = new PhotofinishShadow(o, old.hash);
             s.cells = old.cells;
             s.id = old.id;
             if (old.atomics == null) old.atomics = new PhotofinishOffsetClocks();
             s.atomics = old.atomics;
             s.allocationSite = old.allocationSite;
-            link(stripe, s); // in front of the old one, which goes when the array does
+            link(stripe, s); // beside the old one, which goes when the array does
             return s;
         }
     }
