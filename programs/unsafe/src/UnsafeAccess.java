@@ -80,6 +80,31 @@ public final class UnsafeAccess {
         }
     }
 
+    /** The flag is in memory that the collector does not know. */
+    static final class OffHeapFlag implements Section {
+        int data;
+        int seen;
+
+        @Override
+        public void run() throws Exception {
+            long flag = UNSAFE.allocateMemory(4);
+            UNSAFE.putInt(flag, 0);
+            duel(
+                    () -> {
+                        data = 1;
+                        UNSAFE.putIntVolatile(null, flag, 1);
+                    },
+                    () -> {
+                        while (UNSAFE.getIntVolatile(null, flag) == 0) {
+                            Thread.yield();
+                        }
+                        seen = data;
+                    });
+            check(seen == 1);
+            UNSAFE.freeMemory(flag);
+        }
+    }
+
     static final class OrderedStore implements Section {
         private static final long READY = offset(OrderedStore.class, "ready");
         volatile int ready;
@@ -155,6 +180,7 @@ public final class UnsafeAccess {
         all.put("plain-reference", new PlainReference());
         all.put("plain-element", new PlainElement());
         all.put("volatile-flag", new VolatileFlag());
+        all.put("off-heap-flag", new OffHeapFlag());
         all.put("ordered-store", new OrderedStore());
         all.put("compare-and-swap", new CompareAndSwap());
         all.put("get-and-add", new GetAndAdd());

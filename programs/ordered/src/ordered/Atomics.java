@@ -443,4 +443,59 @@ final class Atomics {
             mine.put(n);
         }
     }
+
+    /** Many in each other's way: most attempts fail, and the order is that of those that do not. */
+    static final class Contended implements Section {
+        private static final int TURNS = 1000;
+
+        private final AtomicInteger taken = new AtomicInteger();
+        private int turns;
+
+        @Override
+        public void run() throws Exception {
+            Worker[] workers = new Worker[3];
+            for (int i = 0; i < workers.length; i++) {
+                workers[i] = Worker.start(this::turns);
+            }
+            turns();
+            for (Worker worker : workers) {
+                worker.finish();
+            }
+            if (turns != 4 * TURNS) {
+                throw new AssertionError("lost a turn");
+            }
+        }
+
+        private void turns() {
+            for (int i = 0; i < TURNS; i++) {
+                while (!taken.compareAndSet(0, 1)) {
+                    Thread.onSpinWait();
+                }
+                turns++;
+                taken.set(0);
+            }
+        }
+    }
+
+    /** The collector runs between the release and the acquire; the array is small and new. */
+    static final class ArrayCollected implements Section {
+        private final AtomicIntegerArray level = new AtomicIntegerArray(2);
+        private final Payload data = new Payload();
+
+        @Override
+        public void run() throws Exception {
+            Worker writer = Worker.start(() -> {
+                data.put(1);
+                level.set(1, 1);
+                System.gc();
+                level.set(0, 1);
+            });
+            Thread.sleep(50);
+            while (level.get(1) == 0) {
+                Thread.yield();
+            }
+            data.expect(1);
+            writer.finish();
+        }
+    }
 }

@@ -351,4 +351,45 @@ final class Handles {
             throw new ExceptionInInitializerError(e);
         }
     }
+
+    /** What the maker had from a third thread comes along. */
+    static final class FinalFieldOfThird implements Section {
+        private static final VarHandle BOX = field(FinalFieldOfThird.class, "box", Box.class);
+        private final Payload data = new Payload();
+        private volatile boolean written;
+        private Box box;
+
+        private static final class Box {
+            private final Payload inside;
+
+            Box(Payload inside) {
+                this.inside = inside;
+            }
+
+            void expect(int n) {
+                inside.expect(n);
+            }
+        }
+
+        @Override
+        public void run() throws Exception {
+            Worker writer = Worker.start(() -> {
+                data.put(1);
+                written = true;
+            });
+            Worker maker = Worker.start(() -> {
+                while (!written) {
+                    Thread.yield();
+                }
+                BOX.setOpaque(this, new Box(data));
+            });
+            Box seen;
+            while ((seen = (Box) BOX.getOpaque(this)) == null) {
+                Thread.yield();
+            }
+            seen.expect(1);
+            writer.finish();
+            maker.finish();
+        }
+    }
 }

@@ -192,4 +192,19 @@ final class Initialisation {
             maker.finish();
         }
     }
+
+    /** Computed by whoever is first, and seen whole by the other. */
+    static final class Computed extends Together {
+        private final ClassValue<Payload> values = new ClassValue<>() {
+            @Override
+            protected Payload computeValue(Class<?> type) {
+                return made(1);
+            }
+        };
+
+        @Override
+        void use() {
+            values.get(String.class).expect(1);
+        }
+    }
 }

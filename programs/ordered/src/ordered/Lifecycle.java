@@ -168,4 +168,52 @@ final class Lifecycle {
             }
         }
     }
+
+    /** The finaliser is inherited, and what it looks at was written by a subclass and under a lock. */
+    static final class FinaliserInherited implements Section {
+        private abstract static class Doomed {
+            private final Outcome outcome;
+
+            Doomed(Outcome outcome) {
+                this.outcome = outcome;
+            }
+
+            abstract void check();
+
+            @Override
+            @SuppressWarnings("deprecation")
+            protected void finalize() {
+                outcome.of(this::check);
+            }
+        }
+
+        private static final class Guarded extends Doomed {
+            private int[] cells;
+            private int uses;
+
+            Guarded(Outcome outcome) {
+                super(outcome);
+                cells = new int[] {1, 2, 3};
+            }
+
+            synchronized void use() {
+                uses++;
+            }
+
+            @Override
+            synchronized void check() {
+                if (cells[2] != 3 || uses != 1) {
+                    throw new AssertionError("finalised half used");
+                }
+            }
+        }
+
+        @Override
+        public void run() throws Exception {
+            Outcome outcome = new Outcome();
+            Worker maker = Worker.start(() -> new Guarded(outcome).use());
+            outcome.await();
+            maker.finish();
+        }
+    }
 }

@@ -449,4 +449,60 @@ final class Locks {
             }
         }
     }
+
+    /** Its monitor is another lock, taken by others all the time. */
+    static final class StampedAndMonitor implements Section {
+        private final StampedLock lock = new StampedLock();
+        private volatile boolean over;
+
+        private final class Inner extends Exclusion {
+            @Override
+            void locked(Runnable body) {
+                long stamp = lock.writeLock();
+                try {
+                    body.run();
+                    Thread.yield();
+                } finally {
+                    lock.unlockWrite(stamp);
+                }
+            }
+        }
+
+        @Override
+        public void run() throws Exception {
+            Worker other = Worker.start(() -> {
+                int[] own = new int[1];
+                while (!over) {
+                    synchronized (lock) {
+                        own[0]++;
+                    }
+                }
+            });
+            new Inner().run();
+            over = true;
+            other.finish();
+        }
+    }
+
+    /** A stamp belongs to nobody: one thread locks, another unlocks. */
+    static final class StampedHandedOver implements Section {
+        private final StampedLock lock = new StampedLock();
+        private final Payload data = new Payload();
+
+        @Override
+        public void run() throws Exception {
+            for (int n = 1; n < 5; n++) {
+                int state = n;
+                long stamp = lock.writeLock();
+                Worker unlocker = Worker.start(() -> {
+                    data.put(state);
+                    lock.unlockWrite(stamp);
+                });
+                long mine = lock.readLock();
+                data.expect(state);
+                lock.unlockRead(mine);
+                unlocker.finish();
+            }
+        }
+    }
 }

@@ -124,6 +124,8 @@ public final class Main {
         all.put("atomic-reference-updater", Atomics.ReferenceUpdater::new);
         all.put("atomic-spin-lock", Atomics.SpinLock::new);
         all.put("atomic-adder", Atomics.Adder::new);
+        all.put("atomic-contended", Atomics.Contended::new);
+        all.put("atomic-array-collected", Atomics.ArrayCollected::new);
 
         all.put("handle-volatile-field", Handles.VolatileField::new);
         all.put("handle-declared-volatile", Handles.DeclaredVolatile::new);
@@ -142,6 +144,7 @@ public final class Main {
         all.put("handle-release-fence", Handles.ReleaseFence::new);
         all.put("handle-full-fence", Handles.FullFence::new);
         all.put("handle-final-fields", Handles.FinalFields::new);
+        all.put("handle-final-field-of-third", Handles.FinalFieldOfThird::new);
         all.put("handle-record-fields", Handles.RecordFields::new);
 
         all.put("lock-reentrant", Locks.Reentrant::new);
@@ -164,6 +167,8 @@ public final class Main {
         all.put("lock-stamped-convert", Locks.StampedConvert::new);
         all.put("lock-stamped-views", Locks.StampedViews::new);
         all.put("lock-stamped-optimistic", Locks.StampedOptimistic::new);
+        all.put("lock-stamped-and-monitor", Locks.StampedAndMonitor::new);
+        all.put("lock-stamped-handed-over", Locks.StampedHandedOver::new);
         all.put("lock-custom", Locks.Custom::new);
 
         all.put("synchronizer-semaphore-mutex", Synchronizers.SemaphoreMutex::new);
@@ -268,11 +273,13 @@ public final class Main {
         all.put("init-interface-field", Initialisation.InterfaceField::new);
         all.put("init-by-name", Initialisation.ByName::new);
         all.put("init-final-and-volatile", Initialisation.FinalAndVolatile::new);
+        all.put("init-class-value", Initialisation.Computed::new);
 
         all.put("life-piped-bytes", Lifecycle.PipedBytes::new);
         all.put("life-piped-chars", Lifecycle.PipedChars::new);
         all.put("life-enqueued", Lifecycle.Enqueued::new);
         all.put("life-finaliser", Lifecycle.Finaliser::new);
+        all.put("life-finaliser-inherited", Lifecycle.FinaliserInherited::new);
         all.put("life-cleaning", Lifecycle.Cleaning::new);
         all.put("life-shutdown-hook", Lifecycle.ShutdownHook::new);
 

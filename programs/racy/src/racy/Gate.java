@@ -7,9 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>What orders threads here lies wholly before the gate: each party passes it,
  * then does its access with no synchronisation in between. So the accesses of
- * different parties are unordered in every run, whoever is quicker. Without it a
- * thread could finish before the next one is started, and the lock that the JDK
- * takes when threads end and start would order them by accident.
+ * different parties are unordered in every run, whoever is quicker.
  */
 final class Gate {
     private static final long PATIENCE_NANOS = 30_000_000_000L;

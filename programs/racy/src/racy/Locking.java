@@ -293,4 +293,29 @@ final class Locking {
             reader.join();
         }
     }
+
+    /** A read lock keeps writers out, not other readers. */
+    static final class StampedReaders implements Section {
+        final StampedLock lock = new StampedLock();
+        int x;
+
+        void count() {
+            long stamp = lock.readLock();
+            try {
+                x++; // race: stamped-readers
+            } finally {
+                lock.unlockRead(stamp);
+            }
+        }
+
+        @Override
+        public void run() throws Exception {
+            Duel.run(
+                    this::count,
+                    () -> {
+                        Thread.sleep(50);
+                        count();
+                    });
+        }
+    }
 }

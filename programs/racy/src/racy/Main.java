@@ -112,6 +112,7 @@ public final class Main {
         all.put("wait-elsewhere", new Locking.WaitElsewhere());
         all.put("wrong-side-of-volatile", new Locking.WrongSideOfVolatile());
         all.put("start-too-early", new Locking.StartTooEarly());
+        all.put("stamped-readers", new Locking.StampedReaders());
 
         all.put("lambda-capture", new Shapes.LambdaCapture());
         all.put("method-reference", new Shapes.MethodReference());
@@ -137,6 +138,7 @@ public final class Main {
         all.put("thread-local-shared", new Tasks.ThreadLocalShared());
         all.put("inherited-local", new Tasks.InheritedLocal());
         all.put("uncaught-handler", new Tasks.UncaughtHandler());
+        all.put("ended-unnoticed", new Tasks.EndedUnnoticed());
         return all;
     }
 }

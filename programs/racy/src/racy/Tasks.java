@@ -199,4 +199,20 @@ final class Tasks {
             thread.join();
         }
     }
+
+    /** One thread is long gone when the other is made, but nobody has asked. */
+    static final class EndedUnnoticed implements Section {
+        int x;
+
+        @Override
+        public void run() throws Exception {
+            Thread first = new Thread(() -> x = 1); // race: ended-unnoticed
+            first.start();
+            Thread.sleep(100);
+            Thread second = new Thread(() -> x = 2); // race: ended-unnoticed
+            second.start();
+            second.join();
+            first.join();
+        }
+    }
 }
