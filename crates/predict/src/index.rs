@@ -26,7 +26,7 @@
 //! kept, never argued about.
 //!
 //! # Cost
-//! Two passes. Per event 8 bytes; per event that learns something about
+//! Two passes. Per event 16 bytes; per event that learns something about
 //! another thread, 8 bytes and 4 a thread; per critical section about 50.
 
 mod build;
@@ -54,6 +54,8 @@ pub(crate) struct Index<'a> {
     pub by_thread: Vec<Vec<u32>>,
     /// By event: its position in its thread, from 1: what a cut must exceed.
     pub place: Vec<u32>,
+    /// By event: its dense thread.
+    pub thread: Vec<u32>,
     /// By event: the dense variable it accesses, or `NONE`.
     pub var: Vec<u32>,
     /// By dense variable: whether two accesses may meet, going by locks and
@@ -104,6 +106,7 @@ impl<'a> Index<'a> {
             threads: Vec::new(),
             by_thread: Vec::new(),
             place: Vec::with_capacity(events.len()),
+            thread: Vec::with_capacity(events.len()),
             var: Vec::with_capacity(events.len()),
             candidate: Vec::new(),
             sections: Vec::new(),
@@ -126,7 +129,7 @@ impl<'a> Index<'a> {
 
     #[inline]
     pub fn thread(&self, event: u32) -> u32 {
-        self.dense[&self.events[event as usize].thread]
+        self.thread[event as usize]
     }
 
     pub fn dense(&self, thread: ThreadId) -> Option<u32> {
@@ -267,6 +270,7 @@ impl<'a> Index<'a> {
                 _ => self.number(e.thread),
             };
             last = Some((e.thread, thread));
+            self.thread.push(thread);
             let list = &mut self.by_thread[thread as usize];
             list.push(self.place.len() as u32);
             self.place.push(list.len() as u32);

@@ -15,7 +15,9 @@
 //! # What no engine can know
 //! A thread's observation that leaves no event is not protected: `isAlive()`
 //! that said yes, `interrupted()` that said no, `tryLock()` that failed. A
-//! witness may reorder around them.
+//! witness may reorder around them. And a recorder orders plain accesses only
+//! by the synchronisation around them: which of several racing writes a read
+//! saw is as the trace has it, not as the memory had it.
 //!
 //! Pure: events in, predictions out.
 

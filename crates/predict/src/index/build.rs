@@ -69,14 +69,9 @@ impl<'i, 'a> Builder<'i, 'a> {
     }
 
     pub fn build(mut self) {
-        let mut last = None;
         for at in 0..self.index.events.len() {
             let e = self.index.events[at];
-            let thread = match last {
-                Some((thread, dense)) if thread == e.thread => dense,
-                _ => self.index.dense[&e.thread],
-            };
-            last = Some((e.thread, thread));
+            let thread = self.index.thread(at as u32);
             self.event(at as u32, thread, &e);
         }
     }
