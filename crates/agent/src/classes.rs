@@ -71,12 +71,8 @@ impl Agent {
         for s in &rewritten.skipped {
             self.skip(&rewritten.name, Some(&s.method), &s.why);
         }
-        // Loaded when the first virtual thread is made, of either kind.
-        if matches!(
-            &*rewritten.name,
-            "java/lang/VirtualThread$VThreadContinuation"
-                | "java/lang/ThreadBuilders$BoundVirtualThread"
-        ) {
+        // Loaded when the first virtual thread is made.
+        if rewritten.name == "java/lang/VirtualThread$VThreadContinuation" {
             self.findings.warn("the program uses virtual threads, which are not watched: what they do is not checked");
         }
         let mut coverage = self.coverage.lock().unwrap_or_else(|e| e.into_inner());
