@@ -63,12 +63,12 @@ class Sample implements Cloneable {
         double d = real; //~ read
         Object o = any; //~ read
         boolean f = flag; //~ read
-        number += 2; //~ read write
-        big++; //~ read write
+        number += 2; //~ write
+        big++; //~ write
         counter = n; //~ writeStatic
         Other.lazy = n + 1; //~ writeStatic
         n = counter + Other.lazy; //~ readStatic readStatic
-        report(n, b, d, o, f); //~ newArray writeElem writeElem writeElem writeElem writeElem
+        report(n, b, d, o, f); //~ newArray
     }
 
     void report(Object... values) {
@@ -79,20 +79,20 @@ class Sample implements Cloneable {
 
     void arrays() {
         int[] a = new int[3]; //~ newArray
-        a[1] = 7; //~ writeElem
-        a[1] += 1; //~ readElem writeElem
-        long[] l = {5}; //~ newArray writeElem
-        l[0] *= 3; //~ readElem writeElem
+        a[1] = 7;
+        a[1] += 1;
+        long[] l = {5}; //~ newArray
+        l[0] *= 3;
         double[][] grid = new double[2][3]; //~ newArray
-        grid[1][2] = 2.5; //~ readElem writeElem
+        grid[1][2] = 2.5; //~ writeElem
         byte[] bytes = new byte[1]; //~ newArray
-        bytes[0] = 3; //~ writeElem
+        bytes[0] = 3;
         boolean[] bits = new boolean[1]; //~ newArray
-        bits[0] = bytes[0] == 3; //~ readElem writeElem
+        bits[0] = bytes[0] == 3;
         Object[] objects = new Object[1]; //~ newArray
-        objects[0] = a; //~ writeElem
+        objects[0] = a;
         ints = a; //~ write
-        int sum = ints[1] + (int) grid[1][2]; //~ read readElem readElem readElem
+        int sum = ints[1] + (int) grid[1][2]; //~ read readElem readElem
         values(sum, l, bits, objects);
     }
 
@@ -117,7 +117,7 @@ class Sample implements Cloneable {
     }
 
     synchronized void locked() {
-        number++; //~ enter read write
+        number++; //~ enter write
     } //~ exitTop
 
     static synchronized int staticLocked() {
@@ -148,7 +148,7 @@ class Sample implements Cloneable {
     }
 
     void copies() throws Exception {
-        int[] from = {1, 2, 3}; //~ newArray writeElem writeElem writeElem
+        int[] from = {1, 2, 3}; //~ newArray
         int[] to = from.clone(); //~ cloneArray
         System.arraycopy(from, 0, to, 1, 2); //~ arraycopy
         Sample copy = (Sample) clone();
@@ -197,7 +197,7 @@ class Sample implements Cloneable {
         int extra;
 
         Inner(int extra) {
-            this.extra = extra; //~ write
+            this.extra = extra; //~ initialise
         }
 
         int sum() {
@@ -214,7 +214,7 @@ class Sample implements Cloneable {
     }
 
     static class Frozen {
-        final int[] items = {1}; //~ newArray writeElem
+        final int[] items = {1}; //~ newArray
         final String name = "x".repeat(2);
 
         Frozen() {} //~ freeze

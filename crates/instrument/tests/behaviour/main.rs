@@ -176,7 +176,6 @@ fn sites_name_fields_and_where_arrays_come_from() {
             (FieldRead, 5, "A.table"),
             (ElemRead, 5, "A.table"),
             (ElemRead, 6, "parameter given"),
-            (ElemRead, 6, "local made"),
             (ElemRead, 6, "A.table[]"),
             (StaticRead, 6, "A.all"),
             (ElemRead, 6, "A.all"),

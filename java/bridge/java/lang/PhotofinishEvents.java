@@ -47,6 +47,7 @@ final class PhotofinishEvents {
         long at = PhotofinishNative.SITES + ((long) site << 5);
         long off = U.getLong(at);
         if (off == 0) off = PhotofinishNative.resolveFor(t, site, o);
+        if (o == null) used(t, U.getLong(at + 16), site);
         if (off > 0) {
             access(t, write, site, id(t, o, U.getLong(at + 16), site), (int) off);
         } else if (off == PhotofinishFastTrack.FINAL) {
@@ -57,6 +58,17 @@ final class PhotofinishEvents {
             long slot = U.getLong(at + 8);
             atomic(t, write ? 1 : 0, VOLATILE_MODE, site, id(t, o, U.getLong(at + 16), site), (int) slot);
         }
+    }
+
+    /**
+     * A static is used, so its class is initialised: says so when the thread has not lately. It stands
+     * after the initialiser's end in the order of events, and so does what the thread does next.
+     */
+    private static void used(PhotofinishThread t, long c, int site) {
+        int i = (int) c & PhotofinishThread.CLASSES - 1;
+        if (c <= 0 || t.classes[i] == c) return;
+        t.classes[i] = c;
+        sync(t, SYNC_ACQUIRE, site, c);
     }
 
     static void freeze(PhotofinishThread t, Object o, long off, long where, int site) {

@@ -241,6 +241,9 @@ final class PhotofinishLocks {
     private static void init(PhotofinishThread t, int event, int site) {
         PhotofinishShadow c = PhotofinishNative.classOf(t, site);
         PhotofinishEvents.sync(t, event, site, PhotofinishEvents.shadowId(c));
+        if (event == PhotofinishEvents.INIT_END) {
+            PhotofinishEvents.sync(t, PhotofinishEvents.SYNC_RELEASE, site, PhotofinishEvents.shadowId(c));
+        }
     }
 
     private static void push(PhotofinishThread t, PhotofinishShadow s, byte kind) {

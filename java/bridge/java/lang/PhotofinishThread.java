@@ -11,6 +11,7 @@ public final class PhotofinishThread {
     static final int NEAR = 128;
     static final int BY_HASH = 512;
     static final int SETS = 64;
+    static final int CLASSES = 256;
     private static final int RING = 16;
 
     /** Stands for the ends of all threads: the VM's shutdown comes after them. */
@@ -77,6 +78,9 @@ public final class PhotofinishThread {
     long nextId;
 
     long lastId;
+
+    /** Classes whose statics the thread has used lately, by number (see PhotofinishEvents). */
+    final long[] classes = new long[PhotofinishNative.EVENTS ? CLASSES : 0];
 
     /** Layouts of classes looked at last, by site (see PhotofinishHandles). */
     final PhotofinishLayout[] layouts = new PhotofinishLayout[64];
