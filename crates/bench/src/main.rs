@@ -108,9 +108,16 @@ fn run(args: &Args) -> Result<bool> {
     print!("{}", table::heading(&java, &tool, runs, args.quick));
     let mut rows: Vec<Row> = Vec::new();
     for kernel in kernels.iter().filter(|k| wanted(&k.name)) {
-        rows.push(compare::row(kernel, &tool, runs)?);
+        if rows.is_empty() {
+            print!("{}", table::columns());
+        }
+        let row = compare::row(kernel, &tool, runs)?;
+        print!("{}", table::line(&row));
+        rows.push(row);
     }
-    print!("{}", table::kernels(&rows));
+    if rows.len() > 1 {
+        print!("{}", table::means(&rows));
+    }
     let mut problems: Vec<String> = rows.iter().flat_map(|row| row.problems.clone()).collect();
     if wanted(STARTUP) {
         // It is short, so it can be repeated more often, and needs to be.

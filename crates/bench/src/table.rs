@@ -59,10 +59,8 @@ fn ratios(rows: &[Row], (choose, figure): (Choose, Figure)) -> Vec<(Ratio, &Row)
     rows.iter().filter_map(ratio).collect()
 }
 
-pub fn kernels(rows: &[Row]) -> String {
-    if rows.is_empty() {
-        return String::new();
-    }
+/// What stands above the lines of the kernels.
+pub fn columns() -> String {
     let mut text = format!(
         "\n{:<27}{:>23}  {:>26}  {:>26}  {:>28}\n",
         "", "native", "detect / native", "record / native", "trace"
@@ -85,10 +83,12 @@ pub fn kernels(rows: &[Row]) -> String {
         "B/access",
         "file MB"
     );
-    for row in rows {
-        text += &line(row);
-    }
-    text += &summary(
+    text
+}
+
+/// What stands below them.
+pub fn means(rows: &[Row]) -> String {
+    let mut text = summary(
         "geometric mean",
         |column| {
             let all: Vec<Ratio> = column.iter().map(|(ratio, _)| *ratio).collect();
@@ -104,7 +104,7 @@ pub fn kernels(rows: &[Row]) -> String {
     text
 }
 
-fn line(row: &Row) -> String {
+pub fn line(row: &Row) -> String {
     let mut text = format!("{:<14} {:<12}", row.name, row.kind);
     match row.native {
         Some(native) => {
@@ -323,13 +323,11 @@ mod tests {
     #[test]
     fn what_failed_leaves_a_gap_and_the_columns_in_line() {
         let rows = [row("a", cost(2.0, false)), row("b", None)];
-        let text = kernels(&rows);
-        let ends: Vec<usize> = text
-            .lines()
-            .filter(|line| line.starts_with("a ") || line.starts_with("b "))
-            .map(str::len)
-            .collect();
-        assert_eq!(ends.len(), 2);
-        assert_eq!(ends[0], ends[1], "{text}");
+        let heads = columns();
+        let (a, b) = (line(&rows[0]), line(&rows[1]));
+        assert_eq!(a.len(), b.len(), "{a}{b}");
+        assert!(heads.ends_with("file MB\n") && heads.lines().last().unwrap().len() + 1 == a.len());
+        let means = means(&rows);
+        assert!(means.lines().all(|l| l.ends_with("2.00x")), "{means}");
     }
 }
