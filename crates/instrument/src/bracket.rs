@@ -174,7 +174,7 @@ impl Weaver<'_, '_, '_> {
         let is_static = access & acc::STATIC != 0;
         let needs_this = !matches!(
             model.hook,
-            Hook::AcquireResult | Hook::ReleaseParam(_) | Hook::ThreadsEnded
+            Hook::AcquireResult | Hook::ReleaseParam(_) | Hook::ThreadsEnded | Hook::Unwatched
         );
         let returned = match model.hook {
             Hook::TryLock { .. } | Hook::SharedTryLock { .. } | Hook::ThreadAlive => {
@@ -322,6 +322,11 @@ impl Weaver<'_, '_, '_> {
                 }
             }
             Hook::ThreadsEnded => b.entry.push(self.site_call(probes::THREADS_ENDED, site)?),
+            Hook::Unwatched => {
+                b.entry.push(self.snippet(probes::UNWATCHED_BEGIN, |_| {})?);
+                b.returns.push(self.snippet(probes::UNWATCHED_END, |_| {})?);
+                b.thrown.push((probes::UNWATCHED_END, None));
+            }
             Hook::AcquireThis => b.entry.push(self.this_call(probes::SYNC_ACQUIRE, site)?),
             Hook::AcquireResult => b.returns.push(self.snippet(probes::SYNC_ACQUIRE, |a| {
                 a.dup().push_int(site);

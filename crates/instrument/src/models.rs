@@ -75,6 +75,9 @@ pub enum Hook {
     /// The other end: what was done before the release of `this` is visible
     /// in the body.
     AcquireThis,
+    /// The JDK at work for itself, behind locks that are not watched: what it
+    /// does to data meanwhile is not the program's.
+    Unwatched,
     /// The same for the object returned, if not null.
     AcquireResult,
 }
@@ -127,6 +130,8 @@ const FJ_TASK: &str = "java/util/concurrent/ForkJoinTask";
 const FJ_QUEUE: &str = "java/util/concurrent/ForkJoinPool$WorkQueue";
 const FJ_POOL: &str = "java/util/concurrent/ForkJoinPool";
 
+const LINKER: &str = "java/lang/invoke/MethodHandleNatives";
+const CLASS_VALUES: &str = "java/lang/ClassValue$ClassValueMap";
 const CLASS_VALUE: &str = "java/lang/ClassValue";
 
 const KEY: &str = "sync";
@@ -221,6 +226,17 @@ pub const MODELS: &[Model] = &[
     any(FJ_QUEUE, "push", TASK),
     any(FJ_QUEUE, "lockedPush", TASK),
     any(FJ_TASK, "doExec", Hook::AcquireThis),
+    // Called by the JVM to link lambdas, string concatenation and the like.
+    any(LINKER, "linkCallSite", Hook::Unwatched),
+    any(LINKER, "linkMethod", Hook::Unwatched),
+    any(LINKER, "linkMethodHandleConstant", Hook::Unwatched),
+    any(LINKER, "linkDynamicConstant", Hook::Unwatched),
+    // A WeakHashMap behind the monitors of its own, unwatched subclass.
+    any(CLASS_VALUE, "initializeMap", Hook::Unwatched),
+    any(CLASS_VALUES, "startEntry", Hook::Unwatched),
+    any(CLASS_VALUES, "finishEntry", Hook::Unwatched),
+    any(CLASS_VALUES, "removeEntry", Hook::Unwatched),
+    any(CLASS_VALUES, "changeEntry", Hook::Unwatched),
     // A task may also be taken without running it.
     any(FJ_TASK, "peekNextLocalTask", Hook::AcquireResult),
     any(FJ_TASK, "pollNextLocalTask", Hook::AcquireResult),

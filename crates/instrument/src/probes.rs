@@ -98,6 +98,10 @@ probes! {
     MODEL_BEGIN = "modelBegin" "()V";
     /// Its end, either way.
     MODEL_END = "modelEnd" "()V";
+    /// The JDK starts to work for itself.
+    UNWATCHED_BEGIN = "unwatchedBegin" "()V";
+    /// It is done, either way.
+    UNWATCHED_END = "unwatchedEnd" "()V";
     /// A lock was acquired: (key object, site).
     LOCK_ACQUIRED = "lockAcquired" "(Ljava/lang/Object;I)V";
     /// A tryLock returned: (got it, key object, site).

@@ -200,6 +200,17 @@ public final class Photofinish {
         if (t != null && t.quiet > 0) t.quiet--;
     }
 
+    /** The JDK at work for itself; its data is not the program's. */
+    public static void unwatchedBegin() {
+        PhotofinishThread t = self();
+        if (t != null) t.unwatched++;
+    }
+
+    public static void unwatchedEnd() {
+        PhotofinishThread t = self();
+        if (t != null && t.unwatched > 0) t.unwatched--;
+    }
+
     public static void lockAcquired(Object sync, int site) {
         PhotofinishThread t = self();
         if (t != null) PhotofinishLocks.enter(t, PhotofinishLocks.lockOf(t, sync, site), PhotofinishLocks.LOCK, site);

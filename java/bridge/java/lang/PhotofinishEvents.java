@@ -88,6 +88,7 @@ final class PhotofinishEvents {
     }
 
     static void access(PhotofinishThread t, boolean write, int site, long id, int slot) {
+        if (t.unwatched != 0) return;
         long w0 = (write ? 2L : 1L) | (long) site << 16;
         if (PhotofinishNative.DIRECT) PhotofinishNative.event(t.clock, w0, id, slot & 0xffffffffL, 0);
         else put(t, w0, id, slot & 0xffffffffL);

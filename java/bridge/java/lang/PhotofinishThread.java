@@ -51,6 +51,9 @@ public final class PhotofinishThread {
     /** What was known to the maker of the frozen object read last: known here too. */
     int[] unfrozen;
 
+    /** Depth of work that the JDK does for itself: no event tells what it does to data. */
+    int unwatched;
+
     /** Depth of modelled methods: inside them atomics are not the program's synchronisation. */
     int quiet;
 
