@@ -11,7 +11,8 @@
 //!
 //! `variable` holds FastTrack's transitions, which the agent calls directly;
 //! `clocks` says which events order which; `threads` gives threads their
-//! places in clocks; `init` adds the order of class initialisation.
+//! places in clocks; `init` adds the order of class initialisation, for which
+//! `late` reads a trace.
 
 pub mod clocks;
 pub mod fasttrack;
@@ -21,6 +22,7 @@ pub mod h_sets;
 pub mod held;
 pub mod hybrid;
 pub mod init;
+pub mod late;
 pub mod lockset;
 pub mod threads;
 pub mod variable;
@@ -31,6 +33,7 @@ pub use finding::{Access, Finding, FindingKey, Findings, Kind};
 pub use h::H;
 pub use hybrid::Hybrid;
 pub use init::InitIntervals;
+pub use late::Late;
 pub use lockset::Lockset;
 pub use variable::{Prior, Reads, Step};
 pub use vectors::Vectors;
