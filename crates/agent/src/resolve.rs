@@ -206,7 +206,11 @@ impl Agent {
         let field = self.find_field(jni, class, target, true)?;
         if field.modifiers & ACC_FINAL != 0 || (field.modifiers & ACC_VOLATILE == 0 && !checked) {
             // No access, but a use of the class, which events tell of.
-            return self.options.mode.events().then(|| [IGNORE, 0, bridge.id_of(jni, field.class)]);
+            return self
+                .options
+                .mode
+                .events()
+                .then(|| [IGNORE, 0, bridge.id_of(jni, field.class)]);
         }
         if let Some(owner) = self.jvmti.class_signature(field.class) {
             self.static_owners
