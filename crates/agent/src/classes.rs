@@ -2,10 +2,12 @@
 
 use crate::Agent;
 use crate::jni::Jni;
+use crate::options;
 use crate::sites::ClassSites;
 use instrument::{Level, Mode, PREFIX, Request, Rewritten};
 use jni_sys::jobject;
 use serde_json::json;
+use sha2::{Digest, Sha256};
 use std::ptr;
 
 /// What was instrumented and what was not.
@@ -42,6 +44,10 @@ impl Agent {
                     let added = (!sites.is_empty()).then(|| ClassSites {
                         class: rewritten.name.as_str().into(),
                         file: rewritten.source_file.take().map(Into::into),
+                        digest: match self.options.mode {
+                            options::Mode::Record => Sha256::digest(bytes).to_vec(),
+                            _ => Vec::new(),
+                        },
                         first: first_site,
                         sites,
                     });

@@ -280,8 +280,14 @@ impl State {
             return Ok(());
         };
         let new = agent.sites.classes_from(self.classes_written);
-        self.classes_written += new.len();
         for class in new {
+            let row = tables::Class {
+                name: class.class.clone(),
+                loader: 0,
+                hash: class.digest.clone(),
+            };
+            writer.classes([(self.classes_written as u32, &row)])?;
+            self.classes_written += 1;
             let rows: Vec<_> = (class.first..)
                 .zip(class.sites.iter().map(|s| site_row(&class, s)))
                 .collect();

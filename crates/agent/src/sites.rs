@@ -17,6 +17,9 @@ const FINALIZER: i64 = 2;
 pub struct ClassSites {
     pub class: Arc<str>,
     pub file: Option<Arc<str>>,
+    /// Digest of the class file as it was, when recording: a later stage that
+    /// has the class files can tell whether they are the same.
+    pub digest: Vec<u8>,
     pub first: u32,
     pub sites: Vec<Site>,
 }
