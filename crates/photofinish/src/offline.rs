@@ -8,15 +8,15 @@ use crate::show;
 use crate::trace_command::{self, dotted};
 use anyhow::Context;
 use detect::held::HeldLocks;
-use detect::{FastTrack, Finding, H, Hybrid, Lockset};
+use detect::{FastTrack, Finding, H, Hybrid, Late, Lockset};
 use report::finding::{self, AccessOp, Findings, Frame, Location, Race, Summary};
 use report::merge::Merge;
 use report::result::{Program, Run};
 use std::io::{Read, Seek};
 use std::path::Path;
 use std::time::Instant;
-use trace::tables::Site;
-use trace::{Ending, Gap, ObjId, SiteId, Tables, ThreadId, Trace};
+use trace::tables::{Site, SiteKind};
+use trace::{Ending, Event, Gap, ObjId, SiteId, Tables, ThreadId, Trace};
 
 const ACC_STATIC: u16 = 0x0008;
 
@@ -77,8 +77,7 @@ fn fold<R: Read + Seek, D: detect::Detector>(
     // Locks of the second access of each finding, in the order of findings.
     let mut locks: Vec<Vec<HeldLock>> = Vec::new();
     let mut count = 0u64;
-    let mut events = trace.events();
-    events.for_each_event(|event| {
+    let mut step = |event: &Event| {
         count += 1;
         detector.event(event);
         held.event(event);
@@ -92,8 +91,12 @@ fn fold<R: Read + Seek, D: detect::Detector>(
                 .collect(),
             );
         }
-    })?;
+    };
+    let mut late = Late::default();
+    let mut events = trace.events();
+    events.for_each_event(|event| late.take(event, &mut step))?;
     let gap = events.gap();
+    late.rest(&mut step);
     let mut found = covered(trace, gap, count);
     let names = Names(trace.tables());
     for (finding, locks) in detector.findings().iter().zip(&locks) {
@@ -261,19 +264,34 @@ impl Names<'_> {
                 allocated: None,
             };
         }
-        match self.0.fields.get(&finding.loc.slot) {
-            Some(field) => Location::Field {
+        // By the class that declares it; else as a statement names it; else by
+        // what is known of the object.
+        let target = || {
+            sites
+                .iter()
+                .flatten()
+                .find_map(|s| Some((s, s.target.as_ref()?)))
+        };
+        if let Some(field) = self.0.fields.get(&finding.loc.slot) {
+            Location::Field {
                 class: dotted(&field.class),
                 field: field.name.to_string(),
                 is_static: field.flags & ACC_STATIC != 0,
-            },
-            None => Location::Field {
+            }
+        } else if let Some((site, member)) = target() {
+            Location::Field {
+                class: dotted(&member.class),
+                field: member.name.to_string(),
+                is_static: matches!(site.kind, SiteKind::StaticRead | SiteKind::StaticWrite),
+            }
+        } else {
+            Location::Field {
                 class: object
                     .map(|object| class_name(&object.class))
                     .unwrap_or_default(),
                 field: format!("field {}", finding.loc.slot),
                 is_static: false,
-            },
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::trace_command;
 use anyhow::Context;
 use driver::options::Mode;
 use std::fs::File;
+use trace::Ending;
 
 pub fn command(args: &Record) -> Result<u8, Failure> {
     let launcher = Launcher::new(&args.launch)?;
@@ -30,17 +31,21 @@ pub fn command(args: &Record) -> Result<u8, Failure> {
     let result = launcher.run(1, Mode::Record, Some(path), output)?;
     let started = result.started;
     session.add(result);
-    let (report, code) = session.finish("record");
+    let (report, mut code) = session.finish("record");
     json.write(&report)?;
     if !args.show.quiet {
         for text in &report.warnings {
             eprintln!("warning: {}", report::text::clean(text));
         }
-        if started {
-            eprintln!(
-                "{}",
-                trace_command::summary(&trace_command::open(&args.output)?, &args.output)
-            );
+    }
+    if started {
+        let trace = trace_command::open(&args.output)?;
+        // The disk was full, or a limit was reached: not what was asked for.
+        if *trace.ending() != Ending::Finished && code != exit::TOOL_FAILED {
+            code = exit::LIMIT;
+        }
+        if !args.show.quiet {
+            eprintln!("{}", trace_command::summary(&trace, &args.output));
         }
     }
     Ok(code)

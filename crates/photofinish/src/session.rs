@@ -22,7 +22,7 @@ pub struct Session {
     program: Program,
     /// Java refused its arguments.
     refused: bool,
-    /// Some run was stopped before its end.
+    /// Some run was stopped before its end, or ended without a word.
     limited: bool,
     /// Some run died of what may be our fault.
     crashed: bool,
@@ -59,12 +59,11 @@ impl Session {
         let said = findings.summary.as_ref().map(|s| s.ended.as_str());
         let ended = ended(&outcome, said, started);
         self.refused |= !started && outcome.stopped.is_none();
-        self.limited |= outcome.stopped.is_some();
+        // Without the agent's last word, what it found may be incomplete.
+        self.limited |= outcome.stopped.is_some() || started && said.is_none();
         self.interrupted |= outcome.stopped == Some(Stopped::Interrupted);
         if let (Some(signal), None) = (outcome.signal, outcome.stopped) {
-            let crash = CRASHES.contains(&signal);
-            self.crashed |= crash;
-            self.limited |= !crash && said.is_none();
+            self.crashed |= CRASHES.contains(&signal);
         }
         for text in complaints(&outcome, said.is_some(), started) {
             self.merge.warn(text);
@@ -215,7 +214,7 @@ mod tests {
         assert_eq!(code(result(Some(0), None, Some(2))), (0, "exit".into()));
         assert_eq!(code(result(Some(9), None, Some(2))), (0, "exit".into()));
         assert_eq!(code(result(Some(0), None, Some(1))), (4, "exit".into()));
-        assert_eq!(code(result(Some(0), None, None)), (0, "halt".into()));
+        assert_eq!(code(result(Some(0), None, None)), (75, "halt".into()));
         assert_eq!(code(result(None, Some(9), None)), (75, "killed".into()));
         assert_eq!(code(result(None, Some(11), None)), (70, "killed".into()));
         let mut refused = result(Some(1), None, None);

@@ -1,11 +1,11 @@
 //! Programs that do not end by themselves: limits, Ctrl-C, kill -9; and places
 //! that cannot be written to.
 
-use crate::support::{compile, jdk, photofinish, scratch};
+use crate::support::{children, compile, photofinish, scratch, signal};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 fn classes() -> String {
@@ -33,29 +33,9 @@ fn start(command: &[&str], program: &[&str]) -> Child {
     child
 }
 
-fn signal(name: &str, pid: u32) {
-    let done = Command::new("kill")
-        .args(["-s", name, &pid.to_string()])
-        .status();
-    assert!(done.unwrap().success());
-}
-
-/// The JVM that the tool started: the process whose parent it is.
+/// The JVM that the tool started.
 fn jvm_of(tool: u32) -> u32 {
-    let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    let mut pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let parent = |pid: &u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name in brackets may hold anything; the state and the parent follow.
-        stat.rsplit_once(") ")?
-            .1
-            .split(' ')
-            .nth(1)?
-            .parse::<u32>()
-            .ok()
-    };
-    pids.find(|pid| parent(pid) == Some(tool))
-        .expect("the tool has a child")
+    *children(tool).first().expect("the tool has a child")
 }
 
 /// The exit code, within a bound.
@@ -135,27 +115,6 @@ fn a_jvm_killed_from_outside_leaves_its_findings() {
 }
 
 #[test]
-fn kill_9_in_the_middle_of_a_recording_leaves_a_readable_trace() {
-    let trace = scratch("kill-9-record").join("t.pft");
-    let tool = start(&["record", "-o", trace.to_str().unwrap()], &[]);
-    signal("KILL", jvm_of(tool.id()));
-    assert_eq!(wait(tool), Some(75));
-    let info = photofinish()
-        .args(["trace", "info"])
-        .arg(&trace)
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&info.stdout);
-    assert_eq!(
-        info.status.code(),
-        Some(0),
-        "{}",
-        String::from_utf8_lossy(&info.stderr)
-    );
-    assert!(text.contains("it was killed"), "{text}");
-}
-
-#[test]
 fn a_trace_that_cannot_be_written_is_said_before_the_program_runs() {
     let done = photofinish()
         .args([
@@ -183,53 +142,4 @@ fn a_temporary_directory_that_is_not_there_is_named() {
         .unwrap();
     assert_eq!(done.status.code(), Some(70));
     assert!(String::from_utf8_lossy(&done.stderr).contains("TMPDIR"));
-}
-
-#[test]
-fn an_agent_of_the_users_own_works_beside_ours() {
-    let dir = scratch("second-agent");
-    let classes = dir.join("classes");
-    std::fs::write(
-        dir.join("Quiet.java"),
-        "public class Quiet { public static void premain(String a, \
-         java.lang.instrument.Instrumentation i) { System.out.println(\"premain \" + a); } }",
-    )
-    .unwrap();
-    std::fs::write(dir.join("m"), "Premain-Class: Quiet\n").unwrap();
-    let javac = jdk("javac")
-        .arg("-d")
-        .arg(&classes)
-        .arg(dir.join("Quiet.java"))
-        .status();
-    assert!(javac.unwrap().success());
-    let jar = dir.join("quiet.jar");
-    let mut make = jdk("jar");
-    make.arg("cfm")
-        .arg(&jar)
-        .arg(dir.join("m"))
-        .arg("-C")
-        .arg(&classes)
-        .arg(".");
-    assert!(make.status().unwrap().success());
-
-    let examples = compile("programs/examples/src", &[]);
-    let done = photofinish()
-        .args([
-            "detect",
-            "--",
-            &format!("-javaagent:{}=here", jar.display()),
-            "-cp",
-        ])
-        .arg(examples)
-        .arg("BankAccount")
-        .output()
-        .unwrap();
-    let stdout = String::from_utf8_lossy(&done.stdout);
-    assert_eq!(
-        done.status.code(),
-        Some(66),
-        "{}",
-        String::from_utf8_lossy(&done.stderr)
-    );
-    assert_eq!(stdout, "premain here\nAda has 100.00\n");
 }

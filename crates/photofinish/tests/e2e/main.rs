@@ -1,8 +1,13 @@
 //! End to end: the binary, a JVM, the programs in `programs/`. One test crate,
-//! so that what they share is compiled once.
+//! so that what they share is compiled once. `PHOTOFINISH_REPEAT=50` repeats
+//! more often what may go wrong only sometimes.
 
+mod accidents;
 mod cli;
 mod ends;
+mod expected;
+mod offline;
 mod programs;
 mod support;
 mod traces;
+mod unchanged;

@@ -2,11 +2,13 @@
 //! and without the tool, reading results.
 
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -29,7 +31,7 @@ pub fn jdk(tool: &str) -> Command {
 }
 
 /// All Java sources below a directory.
-fn sources(dir: &Path) -> Vec<PathBuf> {
+pub fn sources(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut left = vec![dir.to_path_buf()];
     while let Some(dir) = left.pop() {
@@ -46,14 +48,16 @@ fn sources(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Compiles all sources of a directory of the repository, once however many
-/// tests ask for it, and returns the class directory.
-pub fn compile(source: &str, options: &[String]) -> PathBuf {
+/// What `make` made for this key, once however many tests ask for it.
+pub fn once(key: String, make: impl FnOnce() -> PathBuf) -> PathBuf {
     static DONE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
-    let mut done = DONE.lock().unwrap();
-    done.entry(source.to_owned())
-        .or_insert_with(|| run_javac(source, options))
-        .clone()
+    let mut done = DONE.lock().unwrap_or_else(|e| e.into_inner());
+    done.entry(key).or_insert_with(make).clone()
+}
+
+/// Compiles all sources of a directory of the repository; the class directory.
+pub fn compile(source: &str, options: &[String]) -> PathBuf {
+    once(format!("classes {source}"), || run_javac(source, options))
 }
 
 fn run_javac(source: &str, options: &[String]) -> PathBuf {
@@ -83,6 +87,16 @@ pub fn photofinish() -> Command {
     command
 }
 
+/// Something that runs longer than this has lost its way, and is killed.
+const PATIENCE: Duration = Duration::from_secs(200);
+
+/// How often to repeat what may go wrong only sometimes; `PHOTOFINISH_REPEAT`
+/// asks for more.
+pub fn repeat() -> usize {
+    let asked = std::env::var("PHOTOFINISH_REPEAT").ok();
+    asked.map_or(2, |n| n.parse().expect("PHOTOFINISH_REPEAT is a number"))
+}
+
 /// A program to run: what follows `java`, and its standard input.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
@@ -98,24 +112,37 @@ impl Program {
         }
     }
 
+    /// A program of the tests' own.
+    pub fn own(args: &[&str]) -> Program {
+        let classes = compile("crates/photofinish/tests/java/src", &[]);
+        Program::new(&[&["-cp", classes.to_str().unwrap()], args].concat())
+    }
+
     /// Without the tool.
     pub fn native(&self) -> Output {
         let mut java = jdk("java");
         java.args(&self.args);
-        self.finish(java)
+        finish(java, &self.input)
     }
 
-    /// With it: `<command> [options] -- <program>`, quietly, so that standard
-    /// error is the program's too.
-    pub fn detect(&self, options: &[&str]) -> Detected {
-        let json = tempfile::NamedTempFile::new().unwrap();
+    /// With it: `<command> [options] -- <program>`.
+    pub fn under(&self, command: &[&str]) -> Output {
         let mut tool = photofinish();
-        tool.args(["detect", "--quiet", "--time-limit", "120", "--json"]);
-        tool.arg(json.path())
-            .args(options)
-            .arg("--")
-            .args(&self.args);
-        let done = self.finish(tool);
+        tool.args(command).arg("--").args(&self.args);
+        finish(tool, &self.input)
+    }
+
+    /// With `detect`, quietly, so that standard error is the program's too.
+    pub fn detect(&self, options: &[&str]) -> Detected {
+        self.reported(&[&["detect"], options].concat())
+    }
+
+    /// With any command that has a report.
+    pub fn reported(&self, command: &[&str]) -> Detected {
+        let json = tempfile::NamedTempFile::new().unwrap();
+        let quiet = ["--quiet", "--time-limit", "150", "--json"];
+        let file = [json.path().to_str().unwrap()];
+        let done = self.under(&[command, &quiet, &file].concat());
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let stderr = text(&done.stderr);
         let report = std::fs::read(json.path()).unwrap();
@@ -128,20 +155,54 @@ impl Program {
             stderr,
         }
     }
-
-    fn finish(&self, mut command: Command) -> Output {
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        // Small enough for the pipe: nobody need be reading yet.
-        let _ = child.stdin.take().unwrap().write_all(self.input.as_bytes());
-        child.wait_with_output().unwrap()
-    }
 }
 
-/// What came of a `detect`.
+/// Runs a command to its end; the tests never hang, whatever the JVM does.
+pub fn finish(mut command: Command, input: &str) -> Output {
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // Small enough for the pipe: nobody need be reading yet.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let pid = child.id();
+    let (done, over) = std::sync::mpsc::channel::<()>();
+    let watch = std::thread::spawn(move || {
+        let late = over.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout);
+        if late {
+            for pid in children(pid).into_iter().chain([pid]) {
+                signal("KILL", pid);
+            }
+        }
+        late
+    });
+    let output = child.wait_with_output().unwrap();
+    drop(done);
+    assert!(!watch.join().unwrap(), "does not end: {command:?}");
+    output
+}
+
+pub fn signal(name: &str, pid: u32) {
+    let pid = pid.to_string();
+    let done = Command::new("kill").args(["-s", name, &pid]).status();
+    assert!(done.unwrap().success());
+}
+
+/// The processes that a process has started: of the tool, its JVM.
+pub fn children(of: u32) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let parent = |pid: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name in brackets may hold anything; the state and the parent follow.
+        let mut rest = stat.rsplit_once(") ")?.1.split(' ');
+        rest.nth(1)?.parse::<u32>().ok()
+    };
+    pids.filter(|pid| parent(pid) == Some(of)).collect()
+}
+
+/// What came of a `detect` or `record`.
 #[derive(Debug)]
 pub struct Detected {
     /// The tool's own exit code.
@@ -149,6 +210,50 @@ pub struct Detected {
     pub report: Value,
     pub stdout: String,
     pub stderr: String,
+}
+
+impl Detected {
+    pub fn races(&self) -> &[Value] {
+        self.report["races"].as_array().unwrap()
+    }
+
+    /// The locations of all races.
+    pub fn locations(&self) -> BTreeSet<String> {
+        self.races().iter().map(location).collect()
+    }
+
+    /// All warnings, as one text.
+    pub fn warnings(&self) -> String {
+        self.report["warnings"].to_string()
+    }
+}
+
+/// `Class.field` or the array's type, as expectations write it.
+pub fn location(race: &Value) -> String {
+    let location = &race["location"];
+    let text = |key: &str| location[key].as_str().unwrap_or("?").to_owned();
+    match location["array"].as_str() {
+        Some(array) => array.to_owned(),
+        None => format!("{}.{}", text("class"), text("field")),
+    }
+}
+
+/// `detect --trace`: a detector over a recorded trace.
+pub fn offline(trace: &Path, detector: &str) -> Detected {
+    let json = tempfile::NamedTempFile::new().unwrap();
+    let mut tool = photofinish();
+    tool.args(["detect", "--quiet", "--detector", detector, "--trace"]);
+    tool.arg(trace).arg("--json").arg(json.path());
+    let done = finish(tool, "");
+    let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
+    let report = serde_json::from_slice(&std::fs::read(json.path()).unwrap())
+        .unwrap_or_else(|e| panic!("no JSON ({e}); the tool says:\n{stderr}"));
+    Detected {
+        code: done.status.code(),
+        report,
+        stdout: String::new(),
+        stderr,
+    }
 }
 
 /// Calls `work` for every item, on as many threads as there are cores.

@@ -1,0 +1,128 @@
+//! A detector says the same of a run as it happens and of its trace.
+
+use crate::expected::{Expected, names};
+use crate::support::{Detected, Program, in_parallel, location, offline, scratch};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+const DETECTORS: [&str; 4] = ["fasttrack", "hybrid", "lockset", "h"];
+
+/// Records a program; the trace.
+fn record(name: &str, program: &Program, options: &[&str]) -> PathBuf {
+    let trace = scratch(&format!("offline-{name}")).join("t.pft");
+    let command = ["record", "-o", trace.to_str().unwrap()];
+    let done = program.reported(&[&command[..], options].concat());
+    assert_eq!(done.code, Some(0), "{name}: {}", done.stderr);
+    trace
+}
+
+/// Where each race is, and its two lines; without which thread was first, and
+/// whether an increment counts as a read or a write.
+fn pairs(found: &Detected) -> BTreeSet<(String, [u64; 2])> {
+    let races = found.races().iter();
+    races
+        .map(|race| {
+            let mut lines = [0, 1].map(|i| race["accesses"][i]["line"].as_u64().unwrap());
+            lines.sort_unstable();
+            (location(race), lines)
+        })
+        .collect()
+}
+
+/// What each detector has to say about `Scripted`, where nothing is left to
+/// chance: the scripts after which a race is reported.
+fn said_of_scripts(detector: &str) -> Vec<&'static str> {
+    let all = [
+        "WriteThenWrite",
+        "Increments",
+        "Shared",
+        "TwoLocks",
+        "ReadLocked",
+    ];
+    let more: &[&str] = match detector {
+        "fasttrack" => &["WriteThenRead", "ReadThenWrite"],
+        // Which critical section came first was chance.
+        "hybrid" => &["WriteThenRead", "ReadThenWrite", "Lucky"],
+        // Knows neither volatiles nor who came first; a read after its only
+        // write may be of something that is not changed any more.
+        "lockset" => &["ReadThenWrite", "Lucky", "Handoff"],
+        // Looks back to the last write.
+        _ => &["WriteThenRead"],
+    };
+    [&all, more].concat()
+}
+
+#[test]
+fn scripted_encounters() {
+    let program = Program::own(&["Scripted"]);
+    let unseen = ["--exclude", "Turn"];
+    let trace = record("scripted", &program, &unseen);
+    for detector in DETECTORS {
+        let command = ["--detector", detector];
+        let online = program.detect(&[&command, &unseen[..]].concat());
+        let offline = offline(&trace, detector);
+        let scripts = said_of_scripts(detector).into_iter();
+        let mut expected: BTreeSet<String> =
+            scripts.map(|name| format!("Scripted${name}.x")).collect();
+        expected.insert("short[]".to_owned());
+        assert_eq!(online.locations(), expected, "{detector}, online");
+        assert_eq!(offline.locations(), expected, "{detector}, offline");
+        assert_eq!((online.code, offline.code), (Some(66), Some(66)));
+        assert_eq!(pairs(&online), pairs(&offline), "{detector}");
+    }
+}
+
+/// In every racy section the two accesses are unordered whatever happens, so
+/// happens-before finds the same offline, and hybrid at least that.
+#[test]
+fn racy_sections() {
+    let expected = Expected::load("racy");
+    let wrong = Mutex::new(Vec::new());
+    in_parallel(&expected.sections, |section| {
+        let program = expected.program("racy", section);
+        let trace = record(&section.name, &program, &[]);
+        let (must, may) = (names(&section.races), names(&section.may));
+        let complain = |text: String| {
+            wrong
+                .lock()
+                .unwrap()
+                .push(format!("{}: {text}", section.name))
+        };
+        let fasttrack = offline(&trace, "fasttrack").locations();
+        let hybrid = offline(&trace, "hybrid").locations();
+        for (detector, found) in [("fasttrack", &fasttrack), ("hybrid", &hybrid)] {
+            let missing: Vec<_> = must.iter().filter(|l| !found.contains(**l)).collect();
+            if !missing.is_empty() {
+                complain(format!("{detector} misses {missing:?}"));
+            }
+        }
+        let known = |l: &&String| must.contains(l.as_str()) || may.contains(l.as_str());
+        for extra in fasttrack.iter().filter(|l| !known(l)) {
+            complain(format!("fasttrack reports {extra}"));
+        }
+        let online = program.detect(&["--detector", "hybrid"]).locations();
+        let determined = |found: &BTreeSet<String>| -> BTreeSet<String> {
+            let mut found = found.clone();
+            found.retain(|l| !may.contains(l.as_str()));
+            found
+        };
+        if determined(&online) != determined(&hybrid) {
+            complain(format!("hybrid: {online:?} online, {hybrid:?} offline"));
+        }
+        std::fs::remove_dir_all(trace.parent().unwrap()).unwrap();
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn ordered_sections() {
+    let [(_, program)] = &Expected::load("ordered").programs("ordered")[..] else {
+        panic!("one main class for all sections");
+    };
+    let trace = record("ordered", program, &[]);
+    let found = offline(&trace, "fasttrack");
+    assert_eq!(found.locations(), BTreeSet::new());
+    assert_eq!(found.code, Some(0));
+}
