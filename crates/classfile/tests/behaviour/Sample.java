@@ -56,6 +56,20 @@ class Sample {
         return n;
     }
 
+    static int released(Object outer, Object inner) {
+        synchronized (outer) {
+            synchronized (inner) {
+                return 1;
+            }
+        }
+    }
+
+    static int taken(Object lock) {
+        synchronized (lock) {
+            return 1;
+        }
+    }
+
     static void say(String name, Object result) {
         System.out.println(name + " " + result + " hits" + HITS);
         HITS.setLength(0);
@@ -83,6 +97,18 @@ class Sample {
             line(new int[1]);
         } catch (ArithmeticException e) {
             say("line", e.getStackTrace()[0].getLineNumber());
+        }
+        Object outer = new Object();
+        Object inner = new Object();
+        try {
+            say("released", released(outer, inner));
+        } catch (NullPointerException e) {
+            say("released", "thrown " + (Thread.holdsLock(outer) || Thread.holdsLock(inner)));
+        }
+        try {
+            say("taken", taken(outer));
+        } catch (NullPointerException e) {
+            say("taken", "thrown " + Thread.holdsLock(outer));
         }
         Class<?> old = Class.forName("Old");
         Object result = old.getMethod("run", int.class).invoke(null, 41);

@@ -16,6 +16,11 @@ fn hit(class: &mut ClassFile<'_>, n: i32) -> Snippet {
     asm.finish().unwrap()
 }
 
+/// A call that throws.
+fn fail(class: &mut ClassFile<'_>) -> Snippet {
+    snippet(class, |s| s.invokestatic("Sample", "fail", "()V"))
+}
+
 fn snippet(
     class: &mut ClassFile<'_>,
     build: impl for<'s, 'p> FnOnce(&'s mut Asm<'p>) -> &'s mut Asm<'p>,
@@ -73,10 +78,7 @@ fn edit_sample(class: &mut ClassFile<'_>) -> Result<u16, EditError> {
     })?;
     edit(class, ("guarded", "([I)I"), |class, ed, code| {
         let load = pc_of(code, |i| i.op == op::IALOAD);
-        ed.insert_after(
-            load,
-            snippet(class, |s| s.invokestatic("Sample", "fail", "()V")),
-        );
+        ed.insert_after(load, fail(class));
     })?;
     edit(
         class,
@@ -90,13 +92,29 @@ fn edit_sample(class: &mut ClassFile<'_>) -> Result<u16, EditError> {
         },
     )?;
     edit(class, ("entered", "()V"), |class, ed, _| {
-        ed.insert_at_entry(snippet(class, |s| s.invokestatic("Sample", "fail", "()V")));
+        ed.insert_at_entry(fail(class));
         ed.catch_all(snippet(class, |s| {
             s.push_int(41)
                 .invokestatic("Sample", "hit", "(I)V")
                 .athrow()
         }));
     })?;
+    let two = "(Ljava/lang/Object;Ljava/lang/Object;)I";
+    edit(class, ("released", two), |class, ed, code| {
+        for insn in code.insns.iter().filter(|i| i.op == op::MONITOREXIT) {
+            ed.insert_before(insn.pc, hit(class, 61));
+            ed.insert_before(insn.pc, fail(class));
+            ed.guard_release(insn.pc, class).unwrap();
+        }
+    })?;
+    edit(
+        class,
+        ("taken", "(Ljava/lang/Object;)I"),
+        |class, ed, code| {
+            let enter = pc_of(code, |i| i.op == op::MONITORENTER);
+            ed.insert_after(enter, fail(class));
+        },
+    )?;
     let mut line = None;
     edit(class, ("line", "([I)I"), |class, ed, code| {
         let local = ed.alloc_local(2);
@@ -211,6 +229,8 @@ fn edited_code_does_what_the_edits_say() {
          rethrown thrown hits 31\n\
          entered thrown hits\n\
          line {line} hits\n\
+         released thrown false hits 61 61 61\n\
+         taken thrown false hits\n\
          Old.run 42 total 1 hits 51\n\
          {}\n",
         large_results.join("\n")
