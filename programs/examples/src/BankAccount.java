@@ -2,8 +2,8 @@
  * A bank account with two tellers. Deposits hold the account's lock; the
  * yearly interest run forgets to, so it can overwrite a deposit.
  *
- * <p>The program prints the right balance in practically every run: the two
- * threads seldom meet inside the few instructions where it goes wrong.
+ * <p>The program prints the right balance in every run: this year the rate is
+ * nothing, so there is nothing to add.
  */
 public final class BankAccount {
     private final String owner;
@@ -20,11 +20,10 @@ public final class BankAccount {
 
     /** Adds interest in thousandths. The bug: "synchronized" is missing here. */
     void addInterest(int perMille) {
-        long before = cents; // race: BankAccount
-        if (before <= 0) {
-            return;
+        long interest = cents * perMille / 1000; // race: BankAccount
+        if (interest > 0) {
+            cents += interest; // race: BankAccount
         }
-        cents = before + before * perMille / 1000; // race: BankAccount
     }
 
     synchronized long balance() {
@@ -49,8 +48,7 @@ public final class BankAccount {
                 nextCustomer();
             }
         }, "counter");
-        // An interest rate of nothing keeps the printed balance predictable;
-        // the unprotected read and write are there all the same.
+        // Nothing is written, but the balance is read without the lock all the same.
         Thread interest = new Thread(() -> account.addInterest(0), "interest");
 
         counter.start();
