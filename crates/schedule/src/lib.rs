@@ -1,0 +1,22 @@
+//! Who runs next. A controlled program runs one thread at a time; before every
+//! operation that others can notice, whoever is in control asks a [`Strategy`]
+//! which of the enabled threads goes on.
+//!
+//! Strategies are pure: what they answer depends on their [`Params`] and on the
+//! [`View`]s they were shown, on nothing else, so a seed names a run. Each is a
+//! file in `strategies`; adding one is such a file and a line of [`REGISTRY`].
+//!
+//! `log` is what is kept of a run, `replay` repeats it from there.
+
+pub mod log;
+mod op;
+mod random;
+mod replay;
+mod strategies;
+mod strategy;
+
+pub use op::{Decision, Hit, Kind, Op, Ready, Thread, View};
+pub use random::Rng;
+pub use replay::{Divergence, Expected, Replay};
+pub use strategies::{REGISTRY, strategy};
+pub use strategy::{Params, Strategy};

@@ -1,0 +1,148 @@
+//! Reading a log, up to its end or to the last record that is whole.
+
+use super::model::{Model, STEP};
+use super::varint::Input;
+use super::write::{END, HEADER, HIT, MAJOR, NOTE, SIGNATURE, SITE, THREAD, TICK};
+use super::{Digest, End, Entry, Header, Log, Site, ThreadRow};
+use crate::op::{Hit, Kind, Op, Ready};
+use rustc_hash::FxHashMap;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Error {
+    #[error("not a schedule log")]
+    NotALog,
+    #[error("a schedule log of version {0}, which is not known here")]
+    Version(u16),
+}
+
+/// Never panics, whatever the bytes are.
+pub fn read(bytes: &[u8]) -> Result<Log, Error> {
+    let mut input = Input { rest: bytes };
+    if input.bytes(8) != Some(&SIGNATURE) {
+        return Err(Error::NotALog);
+    }
+    let Some(&[low, high, _, _]) = input.bytes(4) else {
+        return Err(Error::NotALog);
+    };
+    let major = u16::from_le_bytes([low, high]);
+    if major != MAJOR {
+        return Err(Error::Version(major));
+    }
+    let mut reader = Reader::default();
+    while !input.rest.is_empty() {
+        if reader.log.end.is_some() {
+            reader.log.complete = false;
+            break;
+        }
+        if reader.record(&mut input).is_none() {
+            break;
+        }
+    }
+    Ok(reader.log)
+}
+
+#[derive(Default)]
+struct Reader {
+    log: Log,
+    model: Model,
+    identities: FxHashMap<u32, u64>,
+    digest: Digest,
+    steps: u64,
+}
+
+impl Reader {
+    /// One record, or none if it is cut off or makes no sense.
+    fn record(&mut self, input: &mut Input<'_>) -> Option<()> {
+        let tag = input.byte()?;
+        if tag & STEP != 0 {
+            let (thread, op) = self.model.take(tag, input)?;
+            let site = self.identities.get(&op.site);
+            let site = site.copied().unwrap_or(u64::from(op.site));
+            self.digest.step(thread, &op, site);
+            self.steps += 1;
+            self.log.entries.push(Entry::Step { thread, op });
+            return Some(());
+        }
+        if tag == TICK {
+            self.digest.tick();
+            self.log.entries.push(Entry::Tick);
+            return Some(());
+        }
+        let len = input.number()?;
+        let mut row = Input {
+            rest: input.bytes(len)?,
+        };
+        match tag {
+            HEADER => self.log.header = header(&mut row)?,
+            THREAD => {
+                let number = row.small()?;
+                let name = row.text()?;
+                let parent = row.small_option()?;
+                self.log.threads.insert(number, ThreadRow { name, parent });
+            }
+            SITE => {
+                let number = row.small()?;
+                let site = site(&mut row)?;
+                self.identities.insert(number, site.identity());
+                self.log.sites.insert(number, site);
+            }
+            HIT => self.log.entries.push(Entry::Hit(Hit {
+                step: row.number()?,
+                first: ready(&mut row)?,
+                second: ready(&mut row)?,
+            })),
+            NOTE => self.log.entries.push(Entry::Note(row.text()?)),
+            END => {
+                let end = End {
+                    outcome: row.text()?,
+                    steps: row.number()?,
+                    digest: u64::from_le_bytes(row.bytes(8)?.try_into().ok()?),
+                };
+                self.log.complete = end.steps == self.steps && end.digest == self.digest.0;
+                self.log.end = Some(end);
+            }
+            // Of a later minor version.
+            _ => {}
+        }
+        Some(())
+    }
+}
+
+fn header(row: &mut Input<'_>) -> Option<Header> {
+    let mut header = Header {
+        strategy: row.text()?,
+        seed: row.number()?,
+        clock: row.number()?,
+        parameters: Vec::new(),
+    };
+    for _ in 0..row.number()? {
+        header.parameters.push((row.text()?, row.text()?));
+    }
+    Some(header)
+}
+
+fn site(row: &mut Input<'_>) -> Option<Site> {
+    Some(Site {
+        class: row.text()?,
+        method: row.text()?,
+        descriptor: row.text()?,
+        bci: row.small()?,
+        line: row.small_option()?,
+        file: match row.number()? {
+            0 => None,
+            _ => Some(row.text()?),
+        },
+    })
+}
+
+fn ready(row: &mut Input<'_>) -> Option<Ready> {
+    Some(Ready {
+        thread: row.small()?,
+        op: Op {
+            kind: Kind::from_number(u8::try_from(row.number()?).ok()?)?,
+            site: row.small()?,
+            obj: row.number()?,
+            slot: row.small()?,
+        },
+    })
+}
