@@ -22,6 +22,7 @@
 //! Pure: events in, predictions out.
 
 pub mod check;
+pub mod deps;
 
 mod candidates;
 mod found;
