@@ -6,7 +6,8 @@
 //! [`View`]s they were shown, on nothing else, so a seed names a run. Each is a
 //! file in `strategies`; adding one is such a file and a line of [`REGISTRY`].
 //!
-//! `log` is what is kept of a run, `replay` repeats it from there.
+//! `world` keeps track of who is enabled; `log` is what is kept of a run,
+//! `replay` repeats it from there.
 
 pub mod log;
 mod op;
@@ -14,9 +15,11 @@ mod random;
 mod replay;
 mod strategies;
 mod strategy;
+mod world;
 
 pub use op::{Decision, Hit, Kind, Op, Ready, Thread, View};
 pub use random::Rng;
 pub use replay::{Divergence, Expected, Replay};
 pub use strategies::{REGISTRY, strategy};
 pub use strategy::{Params, Strategy};
+pub use world::{Blocked, Counts, Next, Status, Trail, Wake, Why, World};

@@ -57,10 +57,6 @@ impl Replay {
         }
     }
 
-    pub fn divergence(&self) -> Option<&Divergence> {
-        self.divergence.as_ref()
-    }
-
     fn next(&mut self) -> Expected {
         for entry in self.entries.by_ref() {
             match entry {
@@ -99,6 +95,10 @@ impl Replay {
 impl Strategy for Replay {
     fn name(&self) -> &'static str {
         "replay"
+    }
+
+    fn divergence(&self) -> Option<&Divergence> {
+        self.divergence.as_ref()
     }
 
     fn pick(&mut self, view: &View<'_>) -> Decision {

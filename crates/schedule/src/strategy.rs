@@ -1,6 +1,7 @@
 //! The one trait, and what strategies are made from.
 
 use crate::op::{Decision, Hit, View};
+use crate::replay::Divergence;
 
 pub trait Strategy: Send {
     fn name(&self) -> &'static str;
@@ -11,6 +12,11 @@ pub trait Strategy: Send {
     /// Races that were made to happen since this was last asked.
     fn take_hits(&mut self) -> Vec<Hit> {
         Vec::new()
+    }
+
+    /// Where the run left the one that it was to repeat.
+    fn divergence(&self) -> Option<&Divergence> {
+        None
     }
 }
 

@@ -1,0 +1,586 @@
+//! Who can run, who waits for what, and what time it is: the state of a
+//! controlled run, without the run. The agent tells it what the running thread
+//! is about to do and is told who goes on; tests tell it made-up things.
+//!
+//! # Rules
+//! * At most one thread is running. A thread that is neither running nor ended
+//!   is ready (with the operation it does next), blocked, or *outside*: inside
+//!   the JVM or native code, where nobody can stop it.
+//! * The strategy is asked when there is a choice: two threads are ready, or
+//!   one is and time could pass instead. Each answer is a step.
+//! * Time is virtual. It moves a little with each step, and to the next deadline
+//!   when nobody is ready. Deadlines expire in order, those of one instant in
+//!   the order in which they were set.
+//! * Which waiter a notify wakes is drawn from the seed, as Java leaves it open.
+//! * A run that makes steps without getting anywhere is first scheduled fairly
+//!   (`progress`), and called a livelock when that does not help.
+
+use crate::{Decision, Kind, Op, Ready, Rng, Strategy, Thread, View};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// What a step costs in virtual nanoseconds.
+const STEP: u64 = 1_000;
+/// What a long spin costs: programs wait for the clock that way too.
+const SPIN: u64 = 1_000_000;
+
+/// What a blocked thread waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Why {
+    /// A monitor that another thread holds.
+    Monitor,
+    /// Object.wait.
+    Wait,
+    /// LockSupport.park.
+    Park,
+    Sleep,
+}
+
+/// A blocked thread's reason; `obj` 0 where there is none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Blocked {
+    pub why: Why,
+    pub obj: u64,
+    pub site: u32,
+    /// Who holds the monitor.
+    pub owner: Option<Thread>,
+    /// In virtual nanoseconds.
+    pub deadline: Option<u64>,
+}
+
+/// How a blocked thread came to go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Wake {
+    /// The monitor was released, the thread notified or unparked.
+    #[default]
+    Signalled,
+    TimedOut,
+    Interrupted,
+    /// For no reason, as wait and park may.
+    Spurious,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    Ready(Op),
+    Running,
+    Blocked(Blocked),
+    Outside,
+    Ended,
+}
+
+/// What is to happen now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    Run(Thread),
+    /// Nobody can be told to run; somebody outside may come back.
+    Idle,
+    /// Nobody can run and nobody inside can change that, although threads that
+    /// the program waits for are alive.
+    Stuck,
+    /// Threads run in circles.
+    Livelock,
+    /// More steps than allowed.
+    Limit,
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    status: Status,
+    daemon: bool,
+    permit: bool,
+    wake: Wake,
+    /// Order in which it blocked.
+    since: u64,
+}
+
+/// Counts for the summary.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    pub steps: u64,
+    pub switches: u64,
+    pub spins: u64,
+    pub ticks: u64,
+}
+
+/// A step of the run, for its log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Trail {
+    Step(Ready),
+    /// Time passed to the next deadline although somebody could have run.
+    Tick,
+}
+
+pub struct World {
+    strategy: Box<dyn Strategy>,
+    slots: Vec<Slot>,
+    /// Ready threads in the order of their numbers.
+    ready: Vec<Ready>,
+    running: Option<Thread>,
+    last: Option<Thread>,
+    outside: usize,
+    now: u64,
+    timers: BTreeSet<(u64, u64, Thread)>,
+    order: u64,
+    rng: Rng,
+    fair: bool,
+    failed: bool,
+    pub counts: Counts,
+    max_steps: u64,
+    trail: Vec<Trail>,
+}
+
+fn op(kind: Kind, site: u32, obj: u64) -> Op {
+    Op {
+        kind,
+        site,
+        obj,
+        slot: 0,
+    }
+}
+
+impl World {
+    pub fn new(strategy: Box<dyn Strategy>, seed: u64, max_steps: u64) -> World {
+        World {
+            strategy,
+            slots: vec![],
+            ready: vec![],
+            running: None,
+            last: None,
+            outside: 0,
+            now: 0,
+            timers: BTreeSet::new(),
+            order: 0,
+            // Not the strategy's own numbers, or the two would go together.
+            rng: Rng::new(seed ^ 0x6e6f_7469_6679),
+            fair: false,
+            failed: false,
+            counts: Counts::default(),
+            max_steps,
+            trail: vec![],
+        }
+    }
+
+    /// A new thread, ready to begin.
+    pub fn start(&mut self, daemon: bool) -> Thread {
+        let thread = self.slots.len() as Thread;
+        self.slots.push(Slot {
+            status: Status::Outside,
+            daemon,
+            permit: false,
+            wake: Wake::default(),
+            since: 0,
+        });
+        self.outside += 1;
+        self.make_ready(thread, op(Kind::Begin, 0, 0));
+        self.progressed();
+        thread
+    }
+
+    /// A thread that is running when it is first heard of.
+    pub fn start_running(&mut self, daemon: bool) -> Thread {
+        let thread = self.start(daemon);
+        self.set(thread, Status::Running);
+        thread
+    }
+
+    /// A thread that was announced could not be started.
+    pub fn discard(&mut self, thread: Thread) {
+        self.set(thread, Status::Ended);
+    }
+
+    /// The running thread is about to do `op`.
+    pub fn point(&mut self, me: Thread, op: Op) -> Next {
+        if op.kind == Kind::Spin {
+            self.counts.spins += 1;
+            self.now += SPIN;
+        }
+        self.make_ready(me, op);
+        self.choose()
+    }
+
+    /// The running thread cannot go on.
+    pub fn block(&mut self, me: Thread, why: Blocked) -> Next {
+        self.order += 1;
+        if let Some(slot) = self.slots.get_mut(me as usize) {
+            slot.since = self.order;
+        }
+        if let Some(deadline) = why.deadline {
+            self.timers.insert((deadline, self.order, me));
+        }
+        self.set(me, Status::Blocked(why));
+        self.choose()
+    }
+
+    /// The running thread parks; None if it had a permit and goes on.
+    pub fn park(&mut self, me: Thread, site: u32, deadline: Option<u64>) -> Option<Next> {
+        let slot = self.slots.get_mut(me as usize)?;
+        if std::mem::take(&mut slot.permit) {
+            slot.wake = Wake::Signalled;
+            return None;
+        }
+        Some(self.block(
+            me,
+            Blocked {
+                why: Why::Park,
+                obj: 0,
+                site,
+                owner: None,
+                deadline,
+            },
+        ))
+    }
+
+    pub fn unpark(&mut self, thread: Thread) {
+        match self.status(thread) {
+            Status::Blocked(b) if b.why == Why::Park => self.wake(thread, Wake::Signalled),
+            Status::Ended => {}
+            _ => {
+                if let Some(slot) = self.slots.get_mut(thread as usize) {
+                    slot.permit = true;
+                }
+            }
+        }
+    }
+
+    pub fn interrupt(&mut self, thread: Thread) {
+        match self.status(thread) {
+            Status::Blocked(b) if b.why != Why::Monitor => self.wake(thread, Wake::Interrupted),
+            Status::Ended => {}
+            // The next park returns at once; the flag itself is Java's.
+            _ => {
+                if let Some(slot) = self.slots.get_mut(thread as usize) {
+                    slot.permit = true;
+                }
+            }
+        }
+    }
+
+    /// Wakes one or all that wait for `obj`, whose monitor the caller holds: they
+    /// go on to wait for that.
+    pub fn notify(&mut self, obj: u64, all: bool) {
+        let waiting: Vec<Thread> = self.waiting(obj);
+        let woken = if all || waiting.len() < 2 {
+            &waiting[..]
+        } else {
+            let at = self.rng.below(waiting.len() as u64) as usize;
+            &waiting[at..=at]
+        };
+        let owner = self.running;
+        for &thread in woken {
+            self.forget_timer(thread);
+            if let Some(slot) = self.slots.get_mut(thread as usize)
+                && let Status::Blocked(b) = &mut slot.status
+            {
+                b.why = Why::Monitor;
+                b.owner = owner;
+                b.deadline = None;
+                slot.wake = Wake::Signalled;
+            }
+            self.progressed();
+        }
+    }
+
+    /// Wakes all that wait for `obj`, whose monitor nobody holds: a thread ended.
+    pub fn wake_waiting(&mut self, obj: u64) {
+        for thread in self.waiting(obj) {
+            self.wake(thread, Wake::Signalled);
+        }
+    }
+
+    fn waiting(&self, obj: u64) -> Vec<Thread> {
+        let waits =
+            |s: &Slot| matches!(s.status, Status::Blocked(b) if b.why == Why::Wait && b.obj == obj);
+        let all = (0..).zip(&self.slots).filter(|(_, s)| waits(s));
+        let mut all: Vec<(u64, Thread)> = all.map(|(t, s)| (s.since, t)).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(_, t)| t).collect()
+    }
+
+    /// The monitor of `obj` is free: whoever waits for it is ready to take it.
+    pub fn released(&mut self, obj: u64) {
+        for thread in 0..self.slots.len() as Thread {
+            if let Status::Blocked(b) = self.status(thread)
+                && b.why == Why::Monitor
+                && b.obj == obj
+            {
+                self.make_ready(thread, op(Kind::Acquire, b.site, obj));
+            }
+        }
+    }
+
+    /// The running thread goes where it cannot be stopped, or was found there.
+    pub fn leave(&mut self, me: Thread) -> Next {
+        self.set(me, Status::Outside);
+        self.choose()
+    }
+
+    /// It is back, and about to do `op`. Whoever runs goes on doing so.
+    pub fn back(&mut self, me: Thread, op: Op) -> Next {
+        self.make_ready(me, op);
+        self.progressed();
+        match self.running {
+            Some(running) => Next::Run(running),
+            None => self.choose(),
+        }
+    }
+
+    /// A thread is done.
+    pub fn end(&mut self, me: Thread) -> Next {
+        let was_running = self.running == Some(me);
+        self.set(me, Status::Ended);
+        self.progressed();
+        match self.running {
+            Some(running) if !was_running => Next::Run(running),
+            _ => self.choose(),
+        }
+    }
+
+    /// What the last try of the running thread came to nothing.
+    pub fn failed(&mut self) {
+        self.failed = true;
+    }
+
+    /// For whoever was woken while nobody was running.
+    pub fn resume(&mut self) -> Next {
+        match self.running {
+            Some(running) => Next::Run(running),
+            None => self.choose(),
+        }
+    }
+
+    pub fn status(&self, thread: Thread) -> Status {
+        self.slots
+            .get(thread as usize)
+            .map_or(Status::Ended, |s| s.status)
+    }
+
+    /// How the thread came to go on after it was blocked.
+    pub fn woken(&self, thread: Thread) -> Wake {
+        self.slots
+            .get(thread as usize)
+            .map_or(Wake::default(), |s| s.wake)
+    }
+
+    pub fn is_daemon(&self, thread: Thread) -> bool {
+        self.slots.get(thread as usize).is_some_and(|s| s.daemon)
+    }
+
+    pub fn running(&self) -> Option<Thread> {
+        self.running
+    }
+
+    pub fn threads(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Virtual nanoseconds since the start.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// The program looks at the clock.
+    pub fn look_at_clock(&mut self) -> u64 {
+        self.now += STEP;
+        self.now
+    }
+
+    /// Whether a point of the running thread would have anything to decide.
+    pub fn has_choice(&self) -> bool {
+        !self.ready.is_empty() || !self.timers.is_empty() || self.outside > 0
+    }
+
+    pub fn strategy(&mut self) -> &mut dyn Strategy {
+        &mut *self.strategy
+    }
+
+    /// Steps since the last call: who, and what it was about to do.
+    pub fn take_trail(&mut self) -> std::vec::Drain<'_, Trail> {
+        self.trail.drain(..)
+    }
+
+    /// Threads that wait for one another in a circle of monitors, beginning with
+    /// `thread`; empty if there is none.
+    pub fn cycle(&self, thread: Thread) -> Vec<Thread> {
+        let mut path = vec![thread];
+        let mut at = thread;
+        while let Status::Blocked(b) = self.status(at)
+            && b.why == Why::Monitor
+            && let Some(owner) = b.owner
+        {
+            if owner == thread {
+                return path;
+            }
+            if path.contains(&owner) {
+                break;
+            }
+            path.push(owner);
+            at = owner;
+        }
+        Vec::new()
+    }
+
+    fn choose(&mut self) -> Next {
+        loop {
+            self.expire_due();
+            let Some(&first) = self.ready.first() else {
+                if self.expire_next() {
+                    continue;
+                }
+                let waited_for = |s: &Slot| !s.daemon && matches!(s.status, Status::Blocked(_));
+                let stuck = self.outside == 0 && self.slots.iter().any(waited_for);
+                return if stuck { Next::Stuck } else { Next::Idle };
+            };
+            if self.ready.len() == 1 && self.timers.is_empty() {
+                return self.run(first);
+            }
+            if self.counts.steps >= self.max_steps {
+                return Next::Limit;
+            }
+            let chosen = if self.fair {
+                self.fairly()
+            } else {
+                match self.strategy.pick(&View {
+                    ready: &self.ready,
+                    last: self.last,
+                    timers: !self.timers.is_empty(),
+                    step: self.counts.steps,
+                }) {
+                    Decision::Tick if self.expire_next() => {
+                        self.counts.ticks += 1;
+                        self.trail.push(Trail::Tick);
+                        continue;
+                    }
+                    Decision::Run(thread) => self.of(thread).unwrap_or(first),
+                    Decision::Tick => first,
+                }
+            };
+            self.counts.steps += 1;
+            self.now += STEP;
+            self.trail.push(Trail::Step(chosen));
+            let failed = std::mem::take(&mut self.failed)
+                || matches!(chosen.op.kind, Kind::Yield | Kind::Spin);
+            let _ = failed;
+            return self.run(chosen);
+        }
+    }
+
+    fn progressed(&mut self) {}
+
+    /// Round robin.
+    fn fairly(&self) -> Ready {
+        let after = self.last.map_or(0, |t| t + 1);
+        let at = self.ready.partition_point(|r| r.thread < after);
+        self.ready[if at < self.ready.len() { at } else { 0 }]
+    }
+
+    fn of(&self, thread: Thread) -> Option<Ready> {
+        let at = self.ready.binary_search_by_key(&thread, |r| r.thread);
+        at.ok().map(|at| self.ready[at])
+    }
+
+    fn run(&mut self, ready: Ready) -> Next {
+        if self.last != Some(ready.thread) {
+            self.counts.switches += 1;
+        }
+        self.set(ready.thread, Status::Running);
+        Next::Run(ready.thread)
+    }
+
+    fn wake(&mut self, thread: Thread, how: Wake) {
+        let Status::Blocked(b) = self.status(thread) else {
+            return;
+        };
+        let kind = match b.why {
+            Why::Monitor | Why::Wait => Kind::Acquire,
+            Why::Park => Kind::Park,
+            Why::Sleep => Kind::Sleep,
+        };
+        if let Some(slot) = self.slots.get_mut(thread as usize) {
+            slot.wake = how;
+        }
+        if how == Wake::TimedOut {
+            self.failed = true;
+        } else {
+            self.progressed();
+        }
+        self.make_ready(thread, op(kind, b.site, b.obj));
+    }
+
+    fn expire_due(&mut self) {
+        while let Some(&(deadline, _, thread)) = self.timers.first()
+            && deadline <= self.now
+        {
+            self.wake(thread, Wake::TimedOut);
+        }
+    }
+
+    /// Lets time pass to the next deadline; false if there is none.
+    fn expire_next(&mut self) -> bool {
+        let Some(&(deadline, _, thread)) = self.timers.first() else {
+            return false;
+        };
+        self.now = self.now.max(deadline);
+        self.wake(thread, Wake::TimedOut);
+        true
+    }
+
+    fn forget_timer(&mut self, thread: Thread) {
+        if let Some(slot) = self.slots.get(thread as usize)
+            && let Status::Blocked(Blocked {
+                deadline: Some(deadline),
+                ..
+            }) = slot.status
+        {
+            self.timers.remove(&(deadline, slot.since, thread));
+        }
+    }
+
+    fn make_ready(&mut self, thread: Thread, op: Op) {
+        self.set(thread, Status::Ready(op));
+    }
+
+    /// The one place where a status changes, so that everything derived from it
+    /// stays true.
+    fn set(&mut self, thread: Thread, status: Status) {
+        self.forget_timer_unless_blocking(thread, status);
+        let Some(slot) = self.slots.get_mut(thread as usize) else {
+            return;
+        };
+        let old = std::mem::replace(&mut slot.status, status);
+        match old {
+            Status::Ready(_) => self.ready.retain(|r| r.thread != thread),
+            Status::Running => self.running = None,
+            Status::Outside => self.outside -= 1,
+            Status::Blocked(_) | Status::Ended => {}
+        }
+        match status {
+            Status::Ready(op) => {
+                let at = self.ready.partition_point(|r| r.thread < thread);
+                self.ready.insert(at, Ready { thread, op });
+            }
+            Status::Running => {
+                self.running = Some(thread);
+                self.last = Some(thread);
+            }
+            Status::Outside => self.outside += 1,
+            Status::Blocked(_) | Status::Ended => {}
+        }
+    }
+
+    fn forget_timer_unless_blocking(&mut self, thread: Thread, status: Status) {
+        if !matches!(status, Status::Blocked(_)) {
+            self.forget_timer(thread);
+        }
+    }
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World")
+            .field("strategy", &self.strategy.name())
+            .field("slots", &self.slots)
+            .field("now", &self.now)
+            .finish_non_exhaustive()
+    }
+}
