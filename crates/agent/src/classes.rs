@@ -37,6 +37,7 @@ impl Agent {
                 policy: &self.policy,
                 first_site,
                 boot_or_platform,
+                control: None,
             };
             match instrument::rewrite(&request) {
                 Ok(mut rewritten) => {

@@ -134,6 +134,12 @@ impl<'a> ClassFile<'a> {
         self.access & acc::INTERFACE != 0
     }
 
+    /// The pool index that names this class. Another entry of the same name may
+    /// mean another class: a hidden class is known under this one only.
+    pub fn this_index(&self) -> u16 {
+        self.this_class
+    }
+
     /// Internal name, such as `java/lang/Object`; empty if the pool has none.
     pub fn name(&self) -> Cow<'_, str> {
         self.pool.class_name(self.this_class).unwrap_or_default()

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 
 use crate::class::{Attribute, write_attributes};
 use crate::code::{Insn, Operand};
+use crate::hold::Hold;
 use crate::layout::{Layout, padding};
 use crate::release::{self, Release};
 use crate::{ClassFile, Code, EditError, PoolFull, Snippet, op, remap};
@@ -22,12 +23,13 @@ use crate::{ClassFile, Code, EditError, PoolFull, Snippet, op, remap};
 /// A snippet must leave the stack as deep as the method expects it there.
 #[derive(Debug)]
 pub struct Editor<'c, 'a> {
-    code: &'c Code<'a>,
+    pub(crate) code: &'c Code<'a>,
     edits: Vec<Edit>,
     entry: Vec<u8>,
-    catch: Option<Snippet>,
+    pub(crate) catch: Option<Snippet>,
     /// Handlers behind handlers; see `release`.
-    releases: Vec<Release>,
+    pub(crate) releases: Vec<Release>,
+    pub(crate) hold: Option<Hold>,
     max_locals: u16,
     /// How much deeper than before some snippet makes the stack.
     extra_stack: i32,
@@ -60,6 +62,7 @@ impl<'c, 'a> Editor<'c, 'a> {
             entry: Vec::new(),
             catch: None,
             releases: Vec::new(),
+            hold: None,
             max_locals: code.max_locals,
             extra_stack: 0,
             error: None,
@@ -115,6 +118,18 @@ impl<'c, 'a> Editor<'c, 'a> {
     /// before and after `super(..)`.
     pub fn catch_all(&mut self, snippet: Snippet) {
         self.catch = Some(snippet);
+    }
+
+    /// Says that what was inserted at the entry so far leaves an object in this
+    /// new local and has entered its monitor, with its last instruction. The
+    /// local then keeps the object through the whole method, and a catch-all
+    /// handler may use it. What is inserted before each return, and the
+    /// catch-all's snippet before its `athrow`, must exit the monitor with
+    /// their last instruction; should something before that throw in the
+    /// handler, the editor's own code exits it. See `hold`.
+    pub fn hold_monitor(&mut self, local: u16, class: &mut ClassFile<'_>) -> Result<(), PoolFull> {
+        self.hold = Some(Hold::new(local, self.entry.len() as u32, class)?);
+        Ok(())
     }
 
     /// For what is inserted before this `monitorexit`: if that throws in the
@@ -179,12 +194,14 @@ impl<'c, 'a> Editor<'c, 'a> {
         self.sort_edits()?;
         let layout = Layout::compute(code, self.entry.len() as u32, &self.edits)?;
         let catch = self.catch.as_ref();
-        let code_len = layout.end() + catch.map_or(0, |c| c.bytes.len() as u32);
+        let hold = self.hold.as_ref().filter(|_| catch.is_some());
+        let added = catch.into_iter().chain(hold.map(|h| &h.release));
+        let code_len = layout.end() + added.clone().map(|c| c.bytes.len() as u32).sum::<u32>();
         if code_len > u32::from(u16::MAX) {
             return Err(EditError::CodeTooLarge(code_len));
         }
         let stack = i32::from(code.max_stack) + self.extra_stack;
-        let stack = stack.max(catch.map_or(0, |c| c.max + 1));
+        let stack = stack.max(added.clone().map(|c| c.max + 1).max().unwrap_or(0));
         let max_stack = u16::try_from(stack).map_err(|_| EditError::TooManySlots)?;
 
         let mut out = Vec::with_capacity(code_len as usize + code.bytes.len() / 2 + 64);
@@ -192,8 +209,8 @@ impl<'c, 'a> Editor<'c, 'a> {
         out.extend(self.max_locals.to_be_bytes());
         out.extend(code_len.to_be_bytes());
         self.emit(&layout, &mut out);
-        if let Some(catch) = catch {
-            out.extend_from_slice(&catch.bytes);
+        for snippet in added {
+            out.extend_from_slice(&snippet.bytes);
         }
         self.emit_handlers(&layout, &mut out)?;
 
@@ -201,6 +218,10 @@ impl<'c, 'a> Editor<'c, 'a> {
         if (catch.is_some() || !self.releases.is_empty()) && class.major_version() >= 50 {
             frames.throwable = class.pool.add_class("java/lang/Throwable")?;
             frames.last = catch.map(|_| layout.end());
+            if let (Some(hold), Some(catch)) = (hold, catch) {
+                frames.behind = Some(layout.end() + catch.bytes.len() as u32);
+                frames.kept = Some(hold.kept(class, code)?);
+            }
             let same = |r: &Release| (code.insns[r.athrow].pc, layout.behind(r.athrow));
             frames.same.extend(self.releases.iter().map(same));
             frames.same.sort_unstable();
@@ -209,7 +230,7 @@ impl<'c, 'a> Editor<'c, 'a> {
         for attribute in &code.attributes {
             attributes.push(remap::attribute(class, attribute, &layout, &mut frames)?);
         }
-        if let Some(alone) = frames.alone() {
+        if let Some(alone) = frames.alone()? {
             // The method had no frames at all until now.
             attributes.push(Attribute {
                 name_index: class.pool.add_utf8("StackMapTable")?,
@@ -344,49 +365,6 @@ impl<'c, 'a> Editor<'c, 'a> {
                 let range = insn.pc as usize..self.code.end_of(i) as usize;
                 out.extend_from_slice(&self.code.bytes[range]);
             }
-        }
-    }
-
-    fn emit_handlers(&self, layout: &Layout<'_>, out: &mut Vec<u8>) -> Result<(), EditError> {
-        let more = self.releases.len() + usize::from(self.catch.is_some());
-        let count = self.code.handlers.len() + more;
-        let count = u16::try_from(count).map_err(|_| EditError::TooManySlots)?;
-        out.extend(count.to_be_bytes());
-        // Before the handlers that cover themselves.
-        for r in &self.releases {
-            let start = layout.jump(self.code.insns[r.monitorexit].pc)?;
-            let end = layout.insns[r.monitorexit];
-            for pc in [start, end, layout.behind(r.athrow), 0] {
-                out.extend((pc as u16).to_be_bytes());
-            }
-        }
-        for h in &self.code.handlers {
-            out.extend((self.range_start(layout, h.start)? as u16).to_be_bytes());
-            for pc in [h.end, h.handler] {
-                out.extend((layout.jump(pc)? as u16).to_be_bytes());
-            }
-            out.extend(h.catch_type.to_be_bytes());
-        }
-        if self.catch.is_some() {
-            let (start, end) = (layout.jump(0)?, layout.end());
-            for pc in [start, end, end, 0] {
-                out.extend((pc as u16).to_be_bytes());
-            }
-        }
-        Ok(())
-    }
-
-    /// Where a handler's range now starts. One that starts behind a
-    /// `monitorenter` also covers what was inserted there: the handler gives
-    /// the lock back, and HotSpot does not compile a method where something
-    /// may throw between taking a lock and such a range.
-    fn range_start(&self, layout: &Layout<'_>, pc: u32) -> Result<u32, EditError> {
-        let before = self.code.index_of(pc).and_then(|i| i.checked_sub(1));
-        match before {
-            Some(i) if self.code.insns[i].op == op::MONITORENTER && !layout.is_replaced(i) => {
-                Ok(layout.insns[i] + 1)
-            }
-            _ => Ok(layout.jump(pc)?),
         }
     }
 }

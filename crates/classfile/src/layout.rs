@@ -17,7 +17,7 @@ use crate::{Code, EditError, Error, op};
 pub(crate) struct Layout<'c> {
     code: &'c Code<'c>,
     /// By instruction, where a jump to it lands; last, where the body ends.
-    starts: Vec<u32>,
+    pub starts: Vec<u32>,
     /// By instruction, where it is itself.
     pub insns: Vec<u32>,
     /// By instruction, whether a `goto` or `jsr` has grown to five bytes.

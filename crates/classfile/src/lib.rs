@@ -31,6 +31,8 @@ mod desc;
 mod edit;
 mod error;
 pub mod flow;
+mod handlers;
+mod hold;
 mod layout;
 mod mutf8;
 pub mod op;

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use crate::class::{Attribute, ClassFile};
+use crate::hold::{Kept, Type};
 use crate::layout::Layout;
 use crate::reader::Reader;
 use crate::{EditError, Error};
@@ -19,25 +20,44 @@ pub(crate) struct HandlerFrames {
     /// Handlers behind the instruction at this old pc, with their new pc: the
     /// locals of the frame before, and a `Throwable` on the stack. Sorted.
     pub same: Vec<(u32, u32)>,
-    /// New pc of the catch-all handler: no locals, a `Throwable` on the stack.
+    /// New pc of the catch-all handler: no locals but the one kept, and a
+    /// `Throwable` on the stack.
     pub last: Option<u32>,
+    /// New pc of the handler behind that one: the same.
+    pub behind: Option<u32>,
+    /// A local that every frame has, see `hold`.
+    pub kept: Option<Kept>,
 }
 
 impl HandlerFrames {
     /// A whole `StackMapTable` of just the catch-all handler's frame. Handlers
     /// behind others have a frame before them.
-    pub fn alone(&mut self) -> Option<Vec<u8>> {
-        let pc = self.last.take()?;
+    pub fn alone(&mut self) -> Result<Option<Vec<u8>>, EditError> {
+        let Some(pc) = self.last.take() else {
+            return Ok(None);
+        };
         let mut out = vec![0, 1];
-        self.write_last(pc, &mut out);
-        Some(out)
+        self.write_last(pc, &mut out)?;
+        if let Some(behind) = self.behind.take() {
+            out[1] = 2;
+            self.write_same(behind - pc - 1, &mut out);
+        }
+        Ok(Some(out))
     }
 
-    fn write_last(&self, delta: u32, out: &mut Vec<u8>) {
+    fn write_last(&mut self, delta: u32, out: &mut Vec<u8>) -> Result<(), EditError> {
         out.push(frame::FULL);
         out.extend((delta as u16).to_be_bytes());
-        out.extend([0, 0, 0, 1, frame::OBJECT]);
+        match &mut self.kept {
+            None => out.extend([0, 0]),
+            Some(kept) => {
+                kept.locals.clear();
+                kept.write(out)?;
+            }
+        }
+        out.extend([0, 1, frame::OBJECT]);
         out.extend(self.throwable.to_be_bytes());
+        Ok(())
     }
 
     fn write_same(&self, delta: u32, out: &mut Vec<u8>) {
@@ -72,7 +92,7 @@ pub(crate) fn attribute<'a>(
     })
 }
 
-mod frame {
+pub(crate) mod frame {
     pub const SAME_MAX: u8 = 63;
     pub const SAME_ONE: u8 = 64;
     pub const SAME_ONE_MAX: u8 = 127;
@@ -81,17 +101,27 @@ mod frame {
     pub const SAME_EXTENDED: u8 = 251;
     pub const APPEND: u8 = 252;
     pub const FULL: u8 = 255;
-    /// Verification types that carry something.
+    /// Verification types; the last two carry something.
+    pub const TOP: u8 = 0;
+    pub const INTEGER: u8 = 1;
+    pub const FLOAT: u8 = 2;
+    pub const DOUBLE: u8 = 3;
+    pub const LONG: u8 = 4;
     pub const OBJECT: u8 = 7;
     pub const UNINITIALIZED: u8 = 8;
 }
 
 /// Moves every frame, keeping its kind unless the distance no longer fits it.
-fn frames(data: &[u8], layout: &Layout<'_>, extra: HandlerFrames) -> Result<Vec<u8>, EditError> {
+fn frames(
+    data: &[u8],
+    layout: &Layout<'_>,
+    mut extra: HandlerFrames,
+) -> Result<Vec<u8>, EditError> {
     let mut r = Reader::new(data);
     let count = r.u16()?;
     let mut out = Vec::with_capacity(data.len() + usize::from(count) + 16);
-    let total = usize::from(count) + extra.same.len() + usize::from(extra.last.is_some());
+    let added = [extra.last, extra.behind].into_iter().flatten().count();
+    let total = usize::from(count) + extra.same.len() + added;
     let total = u16::try_from(total).map_err(|_| EditError::TooManySlots)?;
     out.extend(total.to_be_bytes());
     // The first distance counts from -1, as it were.
@@ -103,7 +133,8 @@ fn frames(data: &[u8], layout: &Layout<'_>, extra: HandlerFrames) -> Result<Vec<
         new_pc = Some(to);
         by.ok_or(EditError::FrameClash)
     };
-    let mut same = extra.same.iter().peekable();
+    let same = std::mem::take(&mut extra.same);
+    let mut same = same.iter().peekable();
     for _ in 0..count {
         let tag = r.u8()?;
         let delta = match tag {
@@ -118,6 +149,12 @@ fn frames(data: &[u8], layout: &Layout<'_>, extra: HandlerFrames) -> Result<Vec<
             extra.write_same(distance(*at)?, &mut out);
         }
         let by = distance(layout.jump(pc)?)?;
+        if let Some(kept) = &mut extra.kept
+            && !(kept.inherited && is_same(tag))
+        {
+            kept_frame(tag, by, kept, &mut r, layout, &mut out)?;
+            continue;
+        }
         let short = by <= u32::from(frame::SAME_MAX);
         match tag {
             0..=frame::SAME_MAX if short => out.push(by as u8),
@@ -161,9 +198,61 @@ fn frames(data: &[u8], layout: &Layout<'_>, extra: HandlerFrames) -> Result<Vec<
         extra.write_same(distance(*at)?, &mut out);
     }
     if let Some(at) = extra.last {
-        extra.write_last(distance(at)?, &mut out);
+        extra.write_last(distance(at)?, &mut out)?;
+    }
+    if let Some(at) = extra.behind {
+        extra.write_same(distance(at)?, &mut out);
     }
     Ok(out)
+}
+
+/// Frames with the locals of the one before.
+fn is_same(tag: u8) -> bool {
+    tag <= frame::SAME_ONE_EXTENDED || tag == frame::SAME_EXTENDED
+}
+
+/// Writes a frame in full, with the local that all have.
+fn kept_frame(
+    tag: u8,
+    distance: u32,
+    kept: &mut Kept,
+    r: &mut Reader<'_>,
+    layout: &Layout<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), EditError> {
+    let read = |count: u16, r: &mut Reader<'_>| -> Result<Vec<u8>, EditError> {
+        let mut bytes = Vec::new();
+        types(count, r, layout, &mut bytes)?;
+        Ok(bytes)
+    };
+    let (stacked, stack) = match tag {
+        frame::SAME_ONE..=frame::SAME_ONE_EXTENDED => (1, read(1, r)?),
+        frame::FULL => {
+            let count = r.u16()?;
+            kept.locals = Type::read_all(&read(count, r)?);
+            let stacked = r.u16()?;
+            (stacked, read(stacked, r)?)
+        }
+        frame::APPEND.. => {
+            let more = read(u16::from(tag - frame::SAME_EXTENDED), r)?;
+            kept.locals.extend(Type::read_all(&more));
+            (0, Vec::new())
+        }
+        frame::CHOP.. => {
+            let fewer = usize::from(frame::SAME_EXTENDED - tag);
+            let left = kept.locals.len().checked_sub(fewer);
+            let left = left.ok_or(Error::Attribute("StackMapTable"))?;
+            kept.locals.truncate(left);
+            (0, Vec::new())
+        }
+        _ => (0, Vec::new()),
+    };
+    out.push(frame::FULL);
+    out.extend((distance as u16).to_be_bytes());
+    kept.write(out)?;
+    out.extend(stacked.to_be_bytes());
+    out.extend(stack);
+    Ok(())
 }
 
 /// Copies verification types; the `new` that one may name has moved.

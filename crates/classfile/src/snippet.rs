@@ -171,6 +171,11 @@ impl Asm<'_> {
         self.ldc(cp)
     }
 
+    /// Pushes a constant already in the pool, of one slot.
+    pub fn ldc_cp(&mut self, cp: u16) -> &mut Self {
+        self.ldc(Ok(cp))
+    }
+
     pub fn ldc_string(&mut self, text: &str) -> &mut Self {
         let cp = self.pool.add_string(text);
         self.ldc(cp)
@@ -288,6 +293,18 @@ impl Asm<'_> {
     /// Any straight-line instruction; the caller says what it does to the stack.
     pub fn raw(&mut self, bytes: &[u8], pops: u16, pushes: u16) -> &mut Self {
         self.emit(bytes, i32::from(pops), i32::from(pushes))
+    }
+
+    /// Another snippet's code.
+    pub fn append(&mut self, other: &Snippet) -> &mut Self {
+        let before = self.snippet.depth;
+        let highest = before + other.max;
+        self.emit(&other.bytes, 0, 0);
+        let s = &mut self.snippet;
+        s.ends = other.ends;
+        s.depth = before + other.depth;
+        s.max = s.max.max(highest);
+        self
     }
 
     pub fn finish(&mut self) -> Result<Snippet, PoolFull> {

@@ -14,15 +14,20 @@ use crate::site::SiteKind;
 
 /// What one reason puts around a method.
 #[derive(Default)]
-struct Bracket {
-    entry: Vec<Snippet>,
+pub(crate) struct Bracket {
+    pub(crate) entry: Vec<Snippet>,
     /// Before every return.
-    returns: Vec<Snippet>,
+    pub(crate) returns: Vec<Snippet>,
     /// Before the return at this pc.
-    returns_at: Vec<(u32, Snippet)>,
+    pub(crate) returns_at: Vec<(u32, Snippet)>,
     /// Probes that take nothing but a site, if that.
-    thrown: Vec<(Probe, Option<i32>)>,
+    pub(crate) thrown: Vec<(Probe, Option<i32>)>,
+    /// Behind all of those.
+    pub(crate) thrown_last: Option<Snippet>,
 }
+
+/// Why a static synchronized method keeps its flag in a controlled run.
+const NO_CLASS_CONSTANT: &str = "it locks its class, which this version of class files has no constant for: other threads may block on it";
 
 impl Weaver<'_, '_, '_> {
     /// Puts in everything that concerns the method as a whole.
@@ -31,7 +36,7 @@ impl Weaver<'_, '_, '_> {
         let mut brackets = Vec::new();
         if self.level > Level::None {
             if access & acc::SYNCHRONIZED != 0 && !self.only_counts() {
-                brackets.push(self.synchronized(access)?);
+                brackets.push(self.synchronized_method(access)?);
             }
             // Thread's own initialiser binds currentThread, which every probe
             // calls: no probe can run before it.
@@ -45,7 +50,7 @@ impl Weaver<'_, '_, '_> {
                     ..Bracket::default()
                 });
             }
-            if self.cx.finalizes {
+            if self.cx.finalizes && self.cx.detects() {
                 brackets.extend(self.finalizer()?);
             }
         }
@@ -64,6 +69,7 @@ impl Weaver<'_, '_, '_> {
 
     fn apply(&mut self, brackets: Vec<Bracket>) -> Result<(), WeaveError> {
         let mut thrown = Vec::new();
+        let mut last = None;
         for bracket in &brackets {
             for snippet in &bracket.entry {
                 self.editor.insert_at_entry(snippet.clone());
@@ -83,8 +89,9 @@ impl Weaver<'_, '_, '_> {
             for (probe, site) in bracket.thrown {
                 thrown.push((probe, site, self.cx.probe(probe)?));
             }
+            last = bracket.thrown_last.or(last);
         }
-        if !thrown.is_empty() {
+        if !thrown.is_empty() || last.is_some() {
             let mut asm = Snippet::new(&mut self.cx.class.pool);
             for (probe, site, cp) in thrown {
                 if let Some(site) = site {
@@ -92,19 +99,32 @@ impl Weaver<'_, '_, '_> {
                 }
                 call_probe(&mut asm, probe, cp);
             }
+            if let Some(last) = &last {
+                asm.append(last);
+            }
             let snippet = asm.athrow().finish()?;
             self.editor.catch_all(snippet);
         }
         Ok(())
     }
 
-    fn returns(&self) -> Vec<u32> {
+    pub(crate) fn returns(&self) -> Vec<u32> {
         let returns = self
             .code
             .insns
             .iter()
             .filter(|i: &&Insn| op::is_return(i.op));
         returns.map(|i| i.pc).collect()
+    }
+
+    fn synchronized_method(&mut self, access: u16) -> Result<Bracket, WeaveError> {
+        if self.cx.control.on {
+            if self.can_lock_itself(access) {
+                return self.own_monitor(access);
+            }
+            self.cx.skip(NO_CLASS_CONSTANT.to_owned(), false);
+        }
+        self.synchronized(access)
     }
 
     fn synchronized(&mut self, access: u16) -> Result<Bracket, WeaveError> {
@@ -174,7 +194,11 @@ impl Weaver<'_, '_, '_> {
         let is_static = access & acc::STATIC != 0;
         let needs_this = !matches!(
             model.hook,
-            Hook::AcquireResult | Hook::ReleaseParam(_) | Hook::ThreadsEnded | Hook::Unwatched
+            Hook::AcquireResult
+                | Hook::ReleaseParam(_)
+                | Hook::ThreadsEnded
+                | Hook::Unwatched
+                | Hook::SpinWait
         );
         let returned = match model.hook {
             Hook::TryLock { .. } | Hook::SharedTryLock { .. } | Hook::ThreadAlive => {
@@ -188,6 +212,9 @@ impl Weaver<'_, '_, '_> {
             return Ok(None);
         }
         let mut b = Bracket::default();
+        if !self.lock_point(&mut b, model.hook)? {
+            return Ok(None);
+        }
         match model.hook {
             Hook::Lock { key } => self.locked(&mut b, probes::LOCK_ACQUIRED, key, false),
             Hook::TryLock { key } => self.locked(&mut b, probes::LOCK_TRIED, key, true),
@@ -225,6 +252,36 @@ impl Weaver<'_, '_, '_> {
                 a.dup();
             }
             a.aload(0).getfield(&name, key, &key_desc).push_int(site);
+        })?);
+        if tries && self.cx.control.on {
+            b.returns.push(self.snippet(probes::TRY_RESULT, |a| {
+                a.dup();
+            })?);
+        }
+        Ok(true)
+    }
+
+    /// In a controlled run, before everything else: what the method of a lock
+    /// is about to do. `false`: the class has no such key.
+    fn lock_point(&mut self, b: &mut Bracket, hook: Hook) -> Result<bool, WeaveError> {
+        let Some(what) = hook.what().filter(|_| self.cx.control.on) else {
+            return Ok(true);
+        };
+        let key = match hook.key() {
+            None => None,
+            Some(key) => match field_desc(&self.cx.class, key) {
+                None => return Ok(false),
+                Some(desc) => Some((key, desc)),
+            },
+        };
+        let site = self.site_at(SiteKind::Model, 0);
+        let name = self.cx.name.clone();
+        b.entry.push(self.snippet(probes::LOCK_POINT, |a| {
+            a.aload(0);
+            if let Some((key, desc)) = &key {
+                a.getfield(&name, key, desc);
+            }
+            a.push_int(what).push_int(site);
         })?);
         Ok(true)
     }
@@ -282,6 +339,10 @@ impl Weaver<'_, '_, '_> {
         is_static: bool,
     ) -> Result<bool, WeaveError> {
         match hook {
+            Hook::SpinWait => {
+                b.entry.push(self.snippet(probes::SPIN_WAIT, |_| {})?);
+                return Ok(true);
+            }
             Hook::ThreadAlive => {
                 b.returns.push(self.snippet(probes::THREAD_ALIVE, |a| {
                     a.dup().aload(0);

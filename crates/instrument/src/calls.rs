@@ -39,12 +39,12 @@ impl Weaver<'_, '_, '_> {
         if insn.op == op::INVOKESPECIAL && target.name == "clone" {
             return self.object_clone(insn, &target);
         }
-        if self.level == Level::None {
+        let is_target = self.is_target(insn.pc);
+        if self.level == Level::None && !is_target {
             return Ok(());
         }
-        let full = self.level == Level::Full;
+        let full = self.checks() || is_target;
         match (insn.op, target.class.as_str()) {
-            (op::INVOKESPECIAL, _) if full && self.facts.is_fresh(insn.pc) => self.new_object(insn),
             (op::INVOKESTATIC, "java/lang/System") if full && target.name == "arraycopy" => {
                 self.array_copy(insn, &target)
             }
@@ -76,7 +76,8 @@ impl Weaver<'_, '_, '_> {
 
     /// `super.clone()` that reaches Object copies shadow fields too.
     fn object_clone(&mut self, insn: &Insn, target: &MemberRef) -> Result<(), WeaveError> {
-        if target.class != "java/lang/Object" || target.desc != "()Ljava/lang/Object;" {
+        let copies = target.class == "java/lang/Object" && target.desc == "()Ljava/lang/Object;";
+        if !copies || !self.cx.detects() {
             return Ok(());
         }
         let snippet = self.snippet(probes::CLONED, |a| {
@@ -87,6 +88,9 @@ impl Weaver<'_, '_, '_> {
     }
 
     fn new_object(&mut self, insn: &Insn) -> Result<(), WeaveError> {
+        if !self.checks() {
+            return Ok(());
+        }
         let site = self.site_at(SiteKind::NewObject, insn.pc);
         let snippet = self.snippet(probes::NEW_OBJECT, |a| {
             a.dup().push_int(site);
@@ -96,6 +100,16 @@ impl Weaver<'_, '_, '_> {
     }
 
     fn array_clone(&mut self, insn: &Insn) -> Result<(), WeaveError> {
+        if self.is_target(insn.pc) {
+            let site = self.range_site(SiteKind::ElemRead, insn);
+            let snippet = self.snippet(probes::TARGET_RANGE, |a| {
+                a.dup().push_int(0).push_int(-1).push_int(site);
+            })?;
+            self.editor.insert_before(insn.pc, snippet);
+        }
+        if !self.checks() {
+            return Ok(());
+        }
         let site = self.site_at(SiteKind::ArrayClone, insn.pc);
         let snippet = self.snippet(probes::CLONE_ARRAY, |a| {
             a.dup().push_int(site);
@@ -108,6 +122,12 @@ impl Weaver<'_, '_, '_> {
         let Some(spilled) = self.spill(&target.desc) else {
             return Ok(());
         };
+        if self.is_target(insn.pc) {
+            self.target_copy(insn, &spilled)?;
+        }
+        if !self.checks() {
+            return Ok(());
+        }
         let site = self.site_at(SiteKind::ArrayCopy, insn.pc);
         let unshared = self.facts.is_unshared(insn.pc);
         let snippet = self.snippet(probes::ARRAYCOPY, |a| {
@@ -123,6 +143,31 @@ impl Weaver<'_, '_, '_> {
             a.push_int(site);
         })?;
         self.editor.insert_before(insn.pc, snippet);
+        Ok(())
+    }
+
+    /// An arraycopy that is a target: what it reads, and what it writes.
+    fn target_copy(&mut self, insn: &Insn, spilled: &[Spilled<'_>]) -> Result<(), WeaveError> {
+        let [from, at, to, at2, length] = spilled else {
+            return Ok(());
+        };
+        let mut asm = classfile::Snippet::new(&mut self.cx.class.pool);
+        store_all(&mut asm, spilled);
+        load_all(&mut asm, spilled);
+        let keep = asm.finish()?;
+        self.editor.insert_before(insn.pc, keep);
+        let ranges = [
+            (SiteKind::ElemRead, from, at),
+            (SiteKind::ElemWrite, to, at2),
+        ];
+        for (kind, array, first) in ranges {
+            let site = self.range_site(kind, insn);
+            let snippet = self.snippet(probes::TARGET_RANGE, |a| {
+                a.aload(array.local).iload(first.local).iload(length.local);
+                a.push_int(site);
+            })?;
+            self.editor.insert_before(insn.pc, snippet);
+        }
         Ok(())
     }
 
@@ -142,7 +187,7 @@ impl Weaver<'_, '_, '_> {
         let Some(fence) = access::fence(&target.name) else {
             return Ok(());
         };
-        if self.level < Level::Full || self.cx.jdk || target.desc != "()V" {
+        if !self.checks() || self.cx.jdk || target.desc != "()V" {
             return Ok(());
         }
         if fence != Fence::Acquire {
@@ -166,7 +211,7 @@ impl Weaver<'_, '_, '_> {
         if !target.desc.starts_with("(Ljava/lang/Object;J") {
             return self.fence(insn, target);
         }
-        let Some(access) = self.relevant(access::raw(&target.name)) else {
+        let Some(access) = self.relevant(access::raw(&target.name), insn.pc) else {
             return Ok(());
         };
         let Some(spilled) = self.spill(&target.desc) else {
@@ -179,6 +224,7 @@ impl Weaver<'_, '_, '_> {
             a.aload(base.local).lload(offset.local);
         };
         let probes = AccessProbes {
+            point: probes::RAW_POINT,
             before: probes::RAW_BEFORE,
             after: probes::RAW_AFTER,
             after_cas: probes::RAW_AFTER_CAS,
@@ -196,7 +242,7 @@ impl Weaver<'_, '_, '_> {
     }
 
     fn var_handle(&mut self, insn: &Insn, target: &MemberRef) -> Result<(), WeaveError> {
-        let Some(access) = self.relevant(access::var_handle(&target.name)) else {
+        let Some(access) = self.relevant(access::var_handle(&target.name), insn.pc) else {
             return Ok(());
         };
         let Some(spilled) = self.spill(&target.desc) else {
@@ -222,6 +268,7 @@ impl Weaver<'_, '_, '_> {
             };
         };
         let probes = AccessProbes {
+            point: probes::VH_POINT,
             before: probes::VH_BEFORE,
             after: probes::VH_AFTER,
             after_cas: probes::VH_AFTER_CAS,
@@ -239,8 +286,21 @@ impl Weaver<'_, '_, '_> {
     }
 
     /// Plain accesses matter only where data is checked.
-    fn relevant(&self, access: Option<Access>) -> Option<Access> {
-        access.filter(|a| self.level == Level::Full || a.mode != AccessMode::Plain)
+    fn is_reported(&self, access: Access) -> bool {
+        self.cx.detects()
+            && match self.level {
+                Level::None => false,
+                Level::Sync => access.mode != AccessMode::Plain,
+                Level::Full => true,
+            }
+    }
+
+    fn is_point(&self, access: Access, pc: u32) -> bool {
+        self.cx.control.points && access.mode != AccessMode::Plain || self.is_target(pc)
+    }
+
+    fn relevant(&self, access: Option<Access>, pc: u32) -> Option<Access> {
+        access.filter(|a| self.is_reported(*a) || self.is_point(*a, pc))
     }
 
     /// The call with its probes, in place of the call alone. `receiver` is the
@@ -265,19 +325,24 @@ impl Weaver<'_, '_, '_> {
             ..self.bare_site(kind, insn.pc)
         };
         let site = self.cx.site(site);
+        let reported = self.is_reported(access);
+        let controlled = self.is_point(access, insn.pc);
         let tells = access.op == Op::Cas && target.desc.ends_with(")Z");
         let after = match (access.op, tells) {
+            _ if !reported => None,
             (Op::Write, _) => None,
             (_, true) => Some(probes.after_cas),
             (_, false) => Some(probes.after),
         };
-        let before = (access.op != Op::Read).then_some(probes.before);
-        let before = before
-            .map(|p| Ok::<_, WeaveError>((p, self.cx.probe(p)?)))
-            .transpose()?;
-        let after = after
-            .map(|p| Ok::<_, WeaveError>((p, self.cx.probe(p)?)))
-            .transpose()?;
+        let before = (access.op != Op::Read && reported).then_some(probes.before);
+        let point = controlled.then_some(probes.point);
+        let result = (controlled && tells).then_some(probes::CAS_RESULT);
+        let mut with_cp = |probe: Option<Probe>| match probe {
+            Some(p) => self.cx.probe(p).map(|cp| Some((p, cp))),
+            None => Ok(None),
+        };
+        let (point, before) = (with_cp(point)?, with_cp(before)?);
+        let (result, after) = (with_cp(result)?, with_cp(after)?);
 
         let mut asm = classfile::Snippet::new(&mut self.cx.class.pool);
         let a = &mut asm;
@@ -285,7 +350,7 @@ impl Weaver<'_, '_, '_> {
         if let Some(local) = receiver {
             a.astore(local);
         }
-        if let Some((probe, cp)) = before {
+        for (probe, cp) in [point, before].into_iter().flatten() {
             location(a);
             a.push_int(access.code()).push_int(site);
             call_probe(a, probe, cp);
@@ -295,6 +360,10 @@ impl Weaver<'_, '_, '_> {
         }
         load_all(a, spilled);
         a.copy(insn);
+        if let Some((probe, cp)) = result {
+            a.dup();
+            call_probe(a, probe, cp);
+        }
         if let Some((probe, cp)) = after {
             if tells {
                 a.dup();
@@ -311,6 +380,7 @@ impl Weaver<'_, '_, '_> {
 
 /// One family's probes.
 struct AccessProbes {
+    point: Probe,
     before: Probe,
     after: Probe,
     after_cas: Probe,

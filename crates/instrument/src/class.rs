@@ -5,6 +5,7 @@ use std::sync::Arc;
 use classfile::{ClassFile, PoolFull, acc};
 use rustc_hash::FxHashMap;
 
+use crate::control::{ClassControl, Control};
 use crate::models::{self, Model};
 use crate::policy::{Level, Policy, is_jdk, never_touched};
 use crate::probes::{BRIDGE, Probe};
@@ -19,6 +20,8 @@ pub enum Mode {
     FastTrack,
     /// Events, with objects known by an identity field.
     Events,
+    /// No detector: only who holds which lock, for a controlled run.
+    Bare,
 }
 
 /// A class to rewrite.
@@ -31,6 +34,8 @@ pub struct Request<'a> {
     pub first_site: u32,
     /// Whether the boot or the platform loader defines the class, if known.
     pub boot_or_platform: Option<bool>,
+    /// Of a controlled run.
+    pub control: Option<&'a Control>,
 }
 
 /// The rewritten class and its tables.
@@ -49,6 +54,9 @@ pub struct Rewritten {
     /// Models (`class.method`) that this JDK has no method for.
     pub missing_models: Vec<String>,
     pub source_file: Option<String>,
+    /// Methods (name, descriptor) that are `synchronized` no more, because they
+    /// lock by themselves: reflection should not show that.
+    pub unsynchronized: Vec<(String, String)>,
 }
 
 /// Rewrites a class.
@@ -63,7 +71,10 @@ pub fn rewrite(request: &Request<'_>) -> Result<Rewritten, Error> {
         || cx.class.access & acc::MODULE != 0
         || glance.rewritten
         || shadow::is_rewritten(&cx.class)
-        || level == Level::None && cx.models.is_empty() && !glance.clones;
+        || level == Level::None
+            && cx.models.is_empty()
+            && !(glance.clones && cx.detects())
+            && !cx.control.has_targets();
     if untouched {
         return Ok(cx.into_result(None, super_name));
     }
@@ -136,6 +147,8 @@ pub(crate) struct ClassCx<'a> {
     first_site: u32,
     skipped: Vec<Skipped>,
     missing: Vec<String>,
+    pub(crate) control: ClassControl,
+    unsynchronized: Vec<(String, String)>,
     pub(crate) models: Vec<&'static Model>,
     /// Those that a method was found for.
     pub(crate) applied: Vec<&'static Model>,
@@ -154,12 +167,18 @@ impl<'a> ClassCx<'a> {
                 .method_index("finalize", "()V")
                 .and_then(|i| class.methods.get(i))
                 .is_some_and(|m| !m.is(acc::STATIC | acc::ABSTRACT | acc::NATIVE));
+        let control = ClassControl::new(request.control, &name, level, || class.source_file());
+        let bare = request.mode == Mode::Bare;
         ClassCx {
-            models: models::of_class(&name).collect(),
+            models: models::of_class(&name, control.on)
+                .filter(|m| !(bare && m.hook.only_orders()))
+                .collect(),
+            control,
+            unsynchronized: Vec::new(),
             jdk: is_jdk(&name) && request.boot_or_platform != Some(false),
             level,
             mode: request.mode,
-            freezes: level == Level::Full && shadow::freezes(&class, &name),
+            freezes: level == Level::Full && !bare && shadow::freezes(&class, &name),
             class,
             name,
             finalizes,
@@ -188,6 +207,7 @@ impl<'a> ClassCx<'a> {
             fields: self.fields,
             missing_models: self.missing,
             source_file: self.class.source_file(),
+            unsynchronized: self.unsynchronized,
         }
     }
 
@@ -202,7 +222,7 @@ impl<'a> ClassCx<'a> {
         }
         self.method = Arc::from(&*self.class.member_name(member));
         self.desc = Arc::from(&*self.class.member_desc(member));
-        let first = self.sites.len();
+        let (first, skipped) = (self.sites.len(), self.skipped.len());
         let mut why = None;
         for level in [Level::Full, Level::Sync] {
             if level > self.level.max(Level::Sync) {
@@ -218,6 +238,7 @@ impl<'a> ClassCx<'a> {
                 }
                 Err(error) => {
                     self.sites.truncate(first);
+                    self.skipped.truncate(skipped);
                     why = Some(error.to_string());
                     if !error.is_size() {
                         break;
@@ -231,14 +252,6 @@ impl<'a> ClassCx<'a> {
         false
     }
 
-    fn skip(&mut self, why: String, data_only: bool) {
-        self.skipped.push(Skipped {
-            method: format!("{}{}", self.method, self.desc),
-            why,
-            data_only,
-        });
-    }
-
     fn note_missing_models(&mut self) {
         for model in &self.models {
             let found = self.applied.iter().any(|m| std::ptr::eq(*m, *model));
@@ -247,6 +260,29 @@ impl<'a> ClassCx<'a> {
                     .push(format!("{}.{}", model.class, model.method));
             }
         }
+    }
+
+    /// There is a detector.
+    pub(crate) fn detects(&self) -> bool {
+        self.mode != Mode::Bare
+    }
+
+    /// The method at hand locks by itself now.
+    pub(crate) fn note_unsynchronized(&mut self, index: usize) {
+        if let Some(method) = self.class.methods.get_mut(index) {
+            method.access &= !acc::SYNCHRONIZED;
+            let name = (self.method.to_string(), self.desc.to_string());
+            self.unsynchronized.push(name);
+        }
+    }
+
+    /// Names the method at hand, for what it does not get.
+    pub(crate) fn skip(&mut self, why: String, data_only: bool) {
+        self.skipped.push(Skipped {
+            method: format!("{}{}", self.method, self.desc),
+            why,
+            data_only,
+        });
     }
 
     /// Notes a site and answers its id.

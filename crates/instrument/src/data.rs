@@ -11,6 +11,7 @@ use classfile::{Insn, Snippet, acc, op, slots};
 use crate::class::{FieldUse, Mode};
 use crate::compound;
 use crate::method::{WeaveError, Weaver};
+use crate::points::{Points, copy_element, copy_receiver};
 use crate::policy::Level;
 use crate::probes;
 use crate::shadow;
@@ -21,9 +22,20 @@ impl Weaver<'_, '_, '_> {
     pub(crate) fn data(&mut self, insn: &Insn) -> Result<(), WeaveError> {
         match insn.op {
             op::GETFIELD..=op::PUTFIELD | op::GETSTATIC..=op::PUTSTATIC => self.field(insn),
+            op::MONITORENTER | op::MONITOREXIT if self.level == Level::None => Ok(()),
             op::MONITORENTER => self.enter(insn),
             op::MONITOREXIT => self.exit(insn),
-            _ if self.level < Level::Full => Ok(()),
+            op::IALOAD..=op::SALOAD | op::IASTORE..=op::SASTORE => {
+                self.target_element(insn)?;
+                self.checked_data(insn)
+            }
+            _ => self.checked_data(insn),
+        }
+    }
+
+    fn checked_data(&mut self, insn: &Insn) -> Result<(), WeaveError> {
+        match insn.op {
+            _ if !self.checks() => Ok(()),
             op::IALOAD..=op::SASTORE if self.facts.is_unshared(insn.pc) => Ok(()),
             op::IALOAD..=op::SALOAD if self.is_compound(insn) => Ok(()),
             op::IALOAD..=op::SALOAD => self.load(insn),
@@ -41,14 +53,17 @@ impl Weaver<'_, '_, '_> {
             && self.cx.freezes
             && used.own.is_some_and(|access| access & acc::FINAL != 0)
             && shadow::leads_on(&used.target.desc);
-        if !(frozen || self.watches(&used)) || self.facts.is_uninitialised(insn.pc) {
+        if self.facts.is_uninitialised(insn.pc) {
             return Ok(());
         }
         // Only of a plain field: a volatile read has an order of its own.
         let plain = used
             .own
             .is_some_and(|access| access & (acc::VOLATILE | acc::FINAL) == 0);
-        if plain && self.level == Level::Full && self.is_compound(insn) {
+        let covered = plain && self.level == Level::Full && self.is_compound(insn);
+        let watched = (frozen || self.watches(&used)) && !covered;
+        let points = self.field_points(&used, insn.pc);
+        if !watched && !points.any() {
             return Ok(());
         }
         let kind = match insn.op {
@@ -63,6 +78,23 @@ impl Weaver<'_, '_, '_> {
             ..self.bare_site(kind, insn.pc)
         };
         let site = self.cx.site(site);
+        if points.any() {
+            self.before_field(insn, kind, &used, points, site)?;
+        }
+        if watched {
+            self.check_field(insn, kind, &used, points, site)?;
+        }
+        Ok(())
+    }
+
+    fn check_field(
+        &mut self,
+        insn: &Insn,
+        kind: SiteKind,
+        used: &FieldUse,
+        points: Points,
+        site: i32,
+    ) -> Result<(), WeaveError> {
         let wide = slots(&used.target.desc) == 2;
         match kind {
             SiteKind::FieldRead => {
@@ -84,11 +116,7 @@ impl Weaver<'_, '_, '_> {
                     probes::WRITE
                 };
                 let snippet = self.snippet(probe, |a| {
-                    if wide {
-                        a.dup2_x1().pop2().dup_x2();
-                    } else {
-                        a.dup2().pop();
-                    }
+                    copy_receiver(a, wide);
                     a.push_int(site);
                 })?;
                 self.editor.insert_before(insn.pc, snippet);
@@ -102,8 +130,9 @@ impl Weaver<'_, '_, '_> {
             _ => {
                 // The bridge resolves the site, which must not be what
                 // initialises the class: reading the field does that as the
-                // write itself would have.
-                let cp = insn.cp().filter(|_| used.target.class != self.cx.name);
+                // write itself would have. (A point has done so already.)
+                let foreign = used.target.class != self.cx.name && !points.any();
+                let cp = insn.cp().filter(|_| foreign);
                 let snippet = self.snippet(probes::WRITE_STATIC, |a| {
                     if let Some(cp) = cp {
                         a.field_cp(op::GETSTATIC, cp);
@@ -133,6 +162,7 @@ impl Weaver<'_, '_, '_> {
     /// is unknown here, so all of them are watched.
     fn watches(&self, used: &FieldUse) -> bool {
         !used.harmless
+            && self.cx.detects()
             && match (self.level, used.own) {
                 (Level::None, _) => false,
                 (_, None) => true,
@@ -154,20 +184,14 @@ impl Weaver<'_, '_, '_> {
         let site = self.element(SiteKind::ElemWrite, insn);
         let wide = matches!(insn.op, op::LASTORE | op::DASTORE);
         let snippet = self.snippet(probes::WRITE_ELEM, |a| {
-            // Array and index lie below the value: turn it under them, then
-            // copy both back under it.
-            if wide {
-                a.dup2_x2().pop2().dup2_x2();
-            } else {
-                a.dup_x2().pop().dup2_x1();
-            }
+            copy_element(a, wide);
             a.push_int(site);
         })?;
         self.editor.insert_before(insn.pc, snippet);
         Ok(())
     }
 
-    fn element(&mut self, kind: SiteKind, insn: &Insn) -> i32 {
+    pub(crate) fn element(&mut self, kind: SiteKind, insn: &Insn) -> i32 {
         let site = Site {
             array_from: self.facts.array_from(insn.pc),
             array_type: self
@@ -190,6 +214,12 @@ impl Weaver<'_, '_, '_> {
 
     fn enter(&mut self, insn: &Insn) -> Result<(), WeaveError> {
         let site = self.site_at(SiteKind::Enter, insn.pc);
+        if self.cx.control.on {
+            let snippet = self.snippet(probes::ENTERING, |a| {
+                a.dup().push_int(site);
+            })?;
+            self.editor.insert_before(insn.pc, snippet);
+        }
         let keep = Snippet::new(&mut self.cx.class.pool).dup().finish()?;
         let snippet = self.snippet(probes::ENTER, |a| {
             a.push_int(site);

@@ -7,7 +7,9 @@
 //! different things: the method as a whole (`bracket.rs`: synchronized methods,
 //! class initialisers, finalisers, the models of `models.rs`), its data accesses
 //! and monitors (`data.rs`), and its calls into Unsafe, VarHandle and arraycopy
-//! (`calls.rs`). What the methods of the bridge are is in [`probes`]; the crate
+//! (`calls.rs`). A controlled run adds scheduling points (`points.rs`), and
+//! synchronized methods lock by themselves (`monitor.rs`). What the methods of
+//! the bridge are is in [`probes`]; the crate
 //! `classfile` does the byte work.
 //!
 //! # What it claims
@@ -28,18 +30,22 @@ mod bracket;
 mod calls;
 mod class;
 mod compound;
+mod control;
 mod data;
 mod facts;
 mod fresh;
 mod locals;
 mod method;
 pub mod models;
+mod monitor;
+mod points;
 mod policy;
 pub mod probes;
 mod shadow;
 mod site;
 
 pub use class::{Mode, Request, Rewritten, rewrite};
+pub use control::{Control, Statement};
 pub use policy::{Level, Pattern, Policy, is_jdk, never_touched};
 pub use probes::{BRIDGE, PROBES, Probe};
 pub use shadow::{

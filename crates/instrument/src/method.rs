@@ -46,6 +46,8 @@ pub(crate) struct Weaver<'w, 'c, 'a> {
     /// Lower than the class's if the method got too large.
     pub(crate) level: Level,
     pub(crate) scratch: Scratch,
+    /// The method gives up `synchronized` and locks by itself.
+    pub(crate) locks_itself: bool,
 }
 
 /// Locals to spill call arguments into. They live around one call only, so
@@ -82,9 +84,15 @@ pub(crate) fn weave(cx: &mut ClassCx<'_>, index: usize, level: Level) -> Result<
     let Some(code) = Code::decode(&cx.class, index)? else {
         return Ok(false);
     };
-    let facts = if level == Level::None {
+    let facts = if level == Level::None && !cx.control.has_targets() {
         Facts::default()
     } else {
+        let wanted = cx.detects() || cx.control.has_targets();
+        let level = if wanted {
+            level
+        } else {
+            level.min(Level::Sync)
+        };
         Facts::gather(cx, &code, index, level)?
     };
     let mut targets: Vec<u32> = fresh::jumps(&code).into_iter().map(|(_, to)| to).collect();
@@ -97,16 +105,25 @@ pub(crate) fn weave(cx: &mut ClassCx<'_>, index: usize, level: Level) -> Result<
         facts,
         level,
         scratch: Scratch::default(),
+        locks_itself: false,
     };
     weaver.bracket(index)?;
     for insn in &code.insns {
         weaver.instruction(insn)?;
     }
-    let Weaver { editor, cx, .. } = weaver;
+    let Weaver {
+        editor,
+        cx,
+        locks_itself,
+        ..
+    } = weaver;
     if editor.is_empty() {
         return Ok(false);
     }
     editor.finish(&mut cx.class)?;
+    if locks_itself {
+        cx.note_unsynchronized(index);
+    }
     Ok(true)
 }
 
@@ -115,10 +132,16 @@ impl Weaver<'_, '_, '_> {
         if (op::INVOKEVIRTUAL..=op::INVOKESTATIC).contains(&insn.op) {
             return self.call(insn);
         }
-        if self.level > Level::None {
+        if self.level > Level::None || self.cx.control.has_targets() {
             self.data(insn)?;
+            self.backward_branch(insn)?;
         }
         Ok(())
+    }
+
+    /// Data accesses are checked.
+    pub(crate) fn checks(&self) -> bool {
+        self.level == Level::Full && self.cx.detects()
     }
 
     /// Notes a site at an instruction.

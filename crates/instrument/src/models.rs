@@ -80,6 +80,72 @@ pub enum Hook {
     Unwatched,
     /// The same for the object returned, if not null.
     AcquireResult,
+    /// The thread waits for others in a loop.
+    SpinWait,
+}
+
+impl Hook {
+    /// Says nothing but what happens before what: a detector's business.
+    pub(crate) fn only_orders(self) -> bool {
+        matches!(
+            self,
+            Hook::ThreadAlive
+                | Hook::ThreadState
+                | Hook::ReleaseParam(_)
+                | Hook::AcquireThis
+                | Hook::AcquireResult
+        )
+    }
+
+    /// What the method is about to do, as the bridge numbers it.
+    pub(crate) fn what(self) -> Option<i32> {
+        Some(match self {
+            Hook::Lock { .. } => what::LOCK,
+            Hook::TryLock { .. } => what::TRY_LOCK,
+            Hook::Unlock { .. } => what::UNLOCK,
+            Hook::SharedLock { .. } => what::SHARED_LOCK,
+            Hook::SharedTryLock { .. } => what::SHARED_TRY_LOCK,
+            Hook::SharedUnlock { .. } => what::SHARED_UNLOCK,
+            Hook::Await { .. } => what::AWAIT,
+            Hook::Signal { .. } => what::SIGNAL,
+            Hook::StampWrite => what::STAMP_WRITE,
+            Hook::StampRead => what::STAMP_READ,
+            Hook::StampConvert(_) | Hook::StampRelease(_) => what::STAMP_CHANGE,
+            _ => return None,
+        })
+    }
+
+    /// The field with the key object; `None`: the receiver is the key.
+    pub(crate) fn key(self) -> Option<&'static str> {
+        match self {
+            Hook::Lock { key }
+            | Hook::TryLock { key }
+            | Hook::Unlock { key }
+            | Hook::SharedLock { key }
+            | Hook::SharedTryLock { key }
+            | Hook::SharedUnlock { key }
+            | Hook::Await { key }
+            | Hook::Signal { key } => Some(key),
+            _ => None,
+        }
+    }
+}
+
+/// The second argument of [`LOCK_POINT`](crate::probes::LOCK_POINT): part of the
+/// contract with the bridge.
+pub mod what {
+    pub const LOCK: i32 = 0;
+    pub const TRY_LOCK: i32 = 1;
+    pub const UNLOCK: i32 = 2;
+    pub const SHARED_LOCK: i32 = 3;
+    pub const SHARED_TRY_LOCK: i32 = 4;
+    pub const SHARED_UNLOCK: i32 = 5;
+    pub const AWAIT: i32 = 6;
+    pub const SIGNAL: i32 = 7;
+    pub const STAMP_WRITE: i32 = 8;
+    pub const STAMP_READ: i32 = 9;
+    /// Releases or converts a stamped lock.
+    pub const STAMP_CHANGE: i32 = 10;
 }
 
 /// Modes of a stamped lock, as the bridge numbers them.
@@ -253,6 +319,9 @@ pub const MODELS: &[Model] = &[
     any(CLASS_VALUE, "get", Hook::AcquireResult),
 ];
 
+/// Models of a controlled run only.
+pub const CONTROL_MODELS: &[Model] = &[one(THREAD, "onSpinWait", "()V", Hook::SpinWait)];
+
 /// Plain fields that stand for volatiles: written before a release fence or by
 /// compare-and-set, read before or after an acquire fence. They are made
 /// volatile in the class file, so that they order threads like any other.
@@ -296,9 +365,11 @@ pub fn races_harmlessly(class: &str, field: &str, desc: &str) -> bool {
 }
 
 /// The models of one class.
-pub fn of_class(class: &str) -> impl Iterator<Item = &'static Model> + '_ {
+pub fn of_class(class: &str, controlled: bool) -> impl Iterator<Item = &'static Model> + '_ {
     let jdk = class.starts_with("java/");
-    MODELS.iter().filter(move |m| jdk && m.class == class)
+    let more = CONTROL_MODELS.iter().filter(move |_| controlled);
+    let all = MODELS.iter().chain(more);
+    all.filter(move |m| jdk && m.class == class)
 }
 
 #[cfg(test)]

@@ -132,6 +132,43 @@ probes! {
     THREAD_ALIVE = "threadAlive" "(ZLjava/lang/Object;)V";
     /// Thread.getState is about to return: (state, thread).
     THREAD_STATE = "threadState" "(Ljava/lang/Object;Ljava/lang/Object;)V";
+
+    // Those of a controlled run: what is about to happen. Each comes before any
+    // other probe of the same instruction.
+
+    /// Before a monitor is entered: (object or null, site).
+    ENTERING = "entering" "(Ljava/lang/Object;I)V";
+    /// Before a getfield that may read a volatile: (receiver or null, site).
+    BEFORE_READ = "beforeRead" "(Ljava/lang/Object;I)V";
+    /// Before such a getstatic; the class is initialised, or being so by this thread.
+    BEFORE_READ_STATIC = "beforeReadStatic" "(I)V";
+    /// Before a putfield that may write a volatile: (receiver or null, site).
+    BEFORE_WRITE = "beforeWrite" "(Ljava/lang/Object;I)V";
+    /// Before such a putstatic; as for reads.
+    BEFORE_WRITE_STATIC = "beforeWriteStatic" "(I)V";
+    /// Before a getfield or putfield that is a target: (receiver or null, site).
+    TARGET_FIELD = "targetField" "(Ljava/lang/Object;I)V";
+    /// Before such a getstatic or putstatic; the class is initialised.
+    TARGET_STATIC = "targetStatic" "(I)V";
+    /// Before such an array load or store: (array or null, index perhaps out of bounds, site).
+    TARGET_ELEM = "targetElem" "(Ljava/lang/Object;II)V";
+    /// Before such an arraycopy, for source and destination, or a clone of an array:
+    /// (array or null, first index, length or -1 for all, site); all unchecked.
+    TARGET_RANGE = "targetRange" "(Ljava/lang/Object;III)V";
+    /// Before a jump backwards.
+    LOOP = "loop" "()V";
+    /// Before a modelled method of a lock: (key object, what, site), see `models::what`.
+    LOCK_POINT = "lockPoint" "(Ljava/lang/Object;II)V";
+    /// Before an Unsafe access: (base, offset, code, site).
+    RAW_POINT = "rawPoint" "(Ljava/lang/Object;JII)V";
+    /// Before a VarHandle access: (handle, base or null, index or -1, code, site).
+    VH_POINT = "vhPoint" "(Ljava/lang/invoke/VarHandle;Ljava/lang/Object;III)V";
+    /// After a compare-and-set: whether it succeeded.
+    CAS_RESULT = "casResult" "(Z)V";
+    /// A tryLock is about to return: whether it got the lock.
+    TRY_RESULT = "tryResult" "(Z)V";
+    /// At the start of Thread.onSpinWait.
+    SPIN_WAIT = "spinWait" "()V";
 }
 
 #[cfg(test)]

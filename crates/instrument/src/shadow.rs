@@ -181,14 +181,15 @@ pub(crate) fn add_fields(
         Some(above) => policy.level(&above),
         None => Level::None,
     };
-    if level == Level::Full && freezes(class, name) {
+    let detects = mode != Mode::Bare;
+    if detects && level == Level::Full && freezes(class, name) {
         let desc = match mode {
-            Mode::FastTrack => "Ljava/lang/Object;",
             Mode::Events => "J",
+            _ => "Ljava/lang/Object;",
         };
         class.add_field(ADDED, FREEZE_FIELD, desc)?;
     }
-    if level == Level::Full && above != Level::Full {
+    if detects && level == Level::Full && above != Level::Full {
         class.add_field(ADDED, ALLOC_FIELD, "I")?;
     }
     if mode == Mode::Events && level > Level::None && above == Level::None {

@@ -22,6 +22,7 @@ fn rewrite_with(bytes: &[u8], policy: &Policy, first_site: u32) -> Rewritten {
         policy,
         first_site,
         boot_or_platform: Some(false),
+        control: None,
     })
     .unwrap()
 }
@@ -229,6 +230,7 @@ fn fields_are_added_by_mode_and_level() {
             policy: &Policy::new(&[], &[], trusted),
             first_site: 0,
             boot_or_platform: None,
+            control: None,
         })
         .unwrap();
         let bytes = result.bytes.expect("something was added");
@@ -326,6 +328,7 @@ fn broken_classes_never_panic() {
             policy: &policy,
             first_site: u32::MAX - 3,
             boot_or_platform: None,
+            control: None,
         });
         Ok(())
     });

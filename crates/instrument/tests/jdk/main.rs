@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use instrument::{Mode, Policy, Request, rewrite};
+use instrument::{Control, Mode, Policy, Request, rewrite};
 use jar::Jar;
 use support::{Scratch, jdk, path, run};
 
@@ -76,7 +76,7 @@ struct Outcome {
     sites: usize,
 }
 
-fn rewrite_all(to: &Path, mode: Mode, policy: &Policy) -> Outcome {
+fn rewrite_all(to: &Path, mode: Mode, policy: &Policy, control: Option<&Control>) -> Outcome {
     let mut outcome = Outcome {
         names: String::new(),
         left: Vec::new(),
@@ -91,6 +91,7 @@ fn rewrite_all(to: &Path, mode: Mode, policy: &Policy) -> Outcome {
             policy,
             first_site: outcome.sites as u32,
             boot_or_platform: Some(true),
+            control,
         })
         .unwrap_or_else(|e| panic!("{}: {e}", entry.path));
         outcome.sites += result.sites.len();
@@ -113,13 +114,13 @@ fn rewrite_all(to: &Path, mode: Mode, policy: &Policy) -> Outcome {
     outcome
 }
 
-fn links(mode: Mode, trusted: &[&str], name: &str) {
+fn links(mode: Mode, trusted: &[&str], control: Option<&Control>, name: &str) {
     let scratch = Scratch::new(name);
     let patches = scratch.0.join("patches");
     let bridge = scratch.0.join("bridge");
     std::fs::create_dir_all(&patches).unwrap();
     let policy = Policy::new(&["**"], &[], trusted);
-    let outcome = rewrite_all(&patches, mode, &policy);
+    let outcome = rewrite_all(&patches, mode, &policy, control);
     println!("{} sites, left alone:", outcome.sites);
     for line in &outcome.left {
         println!("  {line}");
@@ -176,15 +177,30 @@ fn links(mode: Mode, trusted: &[&str], name: &str) {
 
 #[test]
 fn probed_with_shadows_every_class_links() {
-    links(Mode::FastTrack, &[], "shadows");
+    links(Mode::FastTrack, &[], None, "shadows");
 }
 
 #[test]
 fn probed_with_identities_every_class_links() {
-    links(Mode::Events, &[], "identities");
+    links(Mode::Events, &[], None, "identities");
 }
 
 #[test]
 fn trusted_every_class_links() {
-    links(Mode::FastTrack, &["**"], "trusted");
+    links(Mode::FastTrack, &["**"], None, "trusted");
+}
+
+#[test]
+fn controlled_with_shadows_every_class_links() {
+    links(
+        Mode::FastTrack,
+        &[],
+        Some(&Control::default()),
+        "controlled",
+    );
+}
+
+#[test]
+fn controlled_without_detector_every_class_links() {
+    links(Mode::Bare, &[], Some(&Control::default()), "bare");
 }

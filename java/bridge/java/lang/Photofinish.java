@@ -318,6 +318,74 @@ public final class Photofinish {
         if (state == Thread.State.TERMINATED) terminated((Thread) thread);
     }
 
+    // Controlled runs: what the thread is about to do.
+
+    public static void entering(Object o, int site) {
+        return;
+    }
+
+    public static void beforeRead(Object o, int site) {
+        return;
+    }
+
+    public static void beforeReadStatic(int site) {
+        return;
+    }
+
+    public static void beforeWrite(Object o, int site) {
+        return;
+    }
+
+    public static void beforeWriteStatic(int site) {
+        return;
+    }
+
+    public static void targetField(Object o, int site) {
+        return;
+    }
+
+    public static void targetStatic(int site) {
+        return;
+    }
+
+    public static void targetElem(Object array, int index, int site) {
+        return;
+    }
+
+    /** `length` -1: all of it. */
+    public static void targetRange(Object array, int from, int length, int site) {
+        return;
+    }
+
+    public static void loop() {
+        return;
+    }
+
+    /** What `what` means: see instrument/src/models.rs. */
+    public static void lockPoint(Object key, int what, int site) {
+        return;
+    }
+
+    public static void rawPoint(Object o, long offset, int code, int site) {
+        return;
+    }
+
+    public static void vhPoint(VarHandle vh, Object base, int index, int code, int site) {
+        return;
+    }
+
+    public static void casResult(boolean done) {
+        return;
+    }
+
+    public static void tryResult(boolean got) {
+        return;
+    }
+
+    public static void spinWait() {
+        return;
+    }
+
     // Called by the agent around natives that it has wrapped.
 
     static void forking(Thread child) {

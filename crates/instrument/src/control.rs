@@ -1,0 +1,99 @@
+//! What a controlled run wants to know: which statements are its targets, and
+//! which classes get scheduling points.
+
+use std::sync::Arc;
+
+use crate::Level;
+
+/// A controlled run. Every class then gets what keeps threads from blocking
+/// inside the JVM, and classes with points say what they are about to do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Control {
+    /// Data accesses that are scheduling points too.
+    pub targets: Vec<Statement>,
+}
+
+/// A statement of the program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Statement {
+    /// One instruction.
+    Exact {
+        /// Internal name.
+        class: String,
+        method: String,
+        desc: String,
+        /// Offset in the original bytecode.
+        bci: u16,
+    },
+    /// Every data access on a line.
+    Line {
+        /// As the class's SourceFile attribute has it.
+        file: String,
+        line: u16,
+    },
+}
+
+/// What control means for one class.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ClassControl {
+    /// The run is controlled.
+    pub(crate) on: bool,
+    /// The class says what it is about to do.
+    pub(crate) points: bool,
+    instructions: Vec<(Arc<str>, Arc<str>, u16)>,
+    lines: Vec<u16>,
+}
+
+impl ClassControl {
+    pub(crate) fn new(
+        control: Option<&Control>,
+        class: &str,
+        level: Level,
+        source_file: impl FnOnce() -> Option<String>,
+    ) -> ClassControl {
+        let Some(control) = control else {
+            return ClassControl::default();
+        };
+        let mut this = ClassControl {
+            on: true,
+            points: level == Level::Full || level > Level::None && class.starts_with("java/util/"),
+            ..ClassControl::default()
+        };
+        let is_line = |s: &Statement| matches!(s, Statement::Line { .. });
+        let source = match control.targets.iter().any(is_line) {
+            true => source_file(),
+            false => None,
+        };
+        for target in &control.targets {
+            match target {
+                Statement::Exact {
+                    class: c,
+                    method,
+                    desc,
+                    bci,
+                } if c == class => {
+                    let row = (method.as_str().into(), desc.as_str().into(), *bci);
+                    this.instructions.push(row);
+                }
+                Statement::Line { file, line } if source.as_ref() == Some(file) => {
+                    this.lines.push(*line);
+                }
+                _ => {}
+            }
+        }
+        this
+    }
+
+    pub(crate) fn has_targets(&self) -> bool {
+        !self.instructions.is_empty() || !self.lines.is_empty()
+    }
+
+    /// Whether the instruction is a target.
+    pub(crate) fn is_target(&self, method: &str, desc: &str, pc: u32, line: Option<u16>) -> bool {
+        line.is_some_and(|line| self.lines.contains(&line))
+            || self
+                .instructions
+                .iter()
+                .any(|(m, d, bci)| &**m == method && &**d == desc && u32::from(*bci) == pc)
+    }
+}

@@ -1,0 +1,174 @@
+//! Scheduling points of a controlled run: before what orders threads, and before
+//! the data accesses that are targets.
+//!
+//! A point comes before every detection probe of the same instruction: another
+//! thread may run in it, and what the detector is told must come in the order in
+//! which it then happens. Which points there are does not depend on the mode, so
+//! that a schedule means the same with and without a detector.
+
+use classfile::{Asm, Insn, Operand, acc, op, slots};
+
+use crate::class::FieldUse;
+use crate::method::{WeaveError, Weaver};
+use crate::probes;
+use crate::site::{Site, SiteKind};
+
+/// What the instruction that is woven says before it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Points {
+    /// It may be a volatile access.
+    pub(crate) order: bool,
+    /// It is a target, and may be a plain access.
+    pub(crate) target: bool,
+}
+
+impl Points {
+    pub(crate) fn any(self) -> bool {
+        self.order || self.target
+    }
+}
+
+impl Weaver<'_, '_, '_> {
+    /// Whether the instruction is a target of the run.
+    pub(crate) fn is_target(&self, pc: u32) -> bool {
+        let control = &self.cx.control;
+        control.has_targets()
+            && control.is_target(&self.cx.method, &self.cx.desc, pc, self.code.line_of(pc))
+    }
+
+    /// The points of a field access. Of another class's field it is unknown here
+    /// whether it is volatile: it gets both, and the bridge knows when it runs.
+    pub(crate) fn field_points(&self, used: &FieldUse, pc: u32) -> Points {
+        let may_be = |flag: u16| used.own.is_none_or(|access| access & flag != 0);
+        let plain = used
+            .own
+            .is_none_or(|access| access & (acc::VOLATILE | acc::FINAL) == 0);
+        Points {
+            order: self.cx.control.points && may_be(acc::VOLATILE) && !used.harmless,
+            target: plain && self.is_target(pc),
+        }
+    }
+
+    /// Puts them in.
+    pub(crate) fn before_field(
+        &mut self,
+        insn: &Insn,
+        kind: SiteKind,
+        used: &FieldUse,
+        points: Points,
+        site: i32,
+    ) -> Result<(), WeaveError> {
+        let wide = slots(&used.target.desc) == 2;
+        let (order, target) = match kind {
+            SiteKind::FieldRead => (probes::BEFORE_READ, probes::TARGET_FIELD),
+            SiteKind::FieldWrite => (probes::BEFORE_WRITE, probes::TARGET_FIELD),
+            SiteKind::StaticRead => (probes::BEFORE_READ_STATIC, probes::TARGET_STATIC),
+            _ => (probes::BEFORE_WRITE_STATIC, probes::TARGET_STATIC),
+        };
+        if self.needs_init(kind, used) {
+            // The bridge resolves the site, which must not be what initialises
+            // the class: reading the field does that as the access itself would
+            // have, and throws what it would have thrown.
+            let mut asm = classfile::Snippet::new(&mut self.cx.class.pool);
+            if let Some(cp) = insn.cp() {
+                asm.field_cp(op::GETSTATIC, cp);
+                if wide {
+                    asm.pop2();
+                } else {
+                    asm.pop();
+                }
+            }
+            let snippet = asm.finish()?;
+            self.editor.insert_before(insn.pc, snippet);
+        }
+        for (wanted, probe) in [(points.order, order), (points.target, target)] {
+            if !wanted {
+                continue;
+            }
+            let snippet = self.snippet(probe, |a| {
+                match kind {
+                    SiteKind::FieldRead => {
+                        a.dup();
+                    }
+                    SiteKind::FieldWrite => copy_receiver(a, wide),
+                    _ => {}
+                }
+                a.push_int(site);
+            })?;
+            self.editor.insert_before(insn.pc, snippet);
+        }
+        Ok(())
+    }
+
+    /// Whether a static field may belong to a class that is not initialised yet.
+    /// (A name of this class may mean an interface's constant.)
+    fn needs_init(&self, kind: SiteKind, used: &FieldUse) -> bool {
+        matches!(kind, SiteKind::StaticRead | SiteKind::StaticWrite) && used.own.is_none()
+    }
+
+    /// An element of an array that is a target.
+    pub(crate) fn target_element(&mut self, insn: &Insn) -> Result<(), WeaveError> {
+        if !self.is_target(insn.pc) {
+            return Ok(());
+        }
+        let (kind, store) = match insn.op {
+            op::IALOAD..=op::SALOAD => (SiteKind::ElemRead, None),
+            op::LASTORE | op::DASTORE => (SiteKind::ElemWrite, Some(true)),
+            _ => (SiteKind::ElemWrite, Some(false)),
+        };
+        let site = self.element(kind, insn);
+        let snippet = self.snippet(probes::TARGET_ELEM, |a| {
+            match store {
+                None => {
+                    a.dup2();
+                }
+                Some(wide) => copy_element(a, wide),
+            }
+            a.push_int(site);
+        })?;
+        self.editor.insert_before(insn.pc, snippet);
+        Ok(())
+    }
+
+    /// A site of its own for one of the arrays that a call reads or writes.
+    pub(crate) fn range_site(&mut self, kind: SiteKind, insn: &Insn) -> i32 {
+        let site = Site {
+            target: insn.cp().and_then(|cp| self.cx.target(cp)),
+            ..self.bare_site(kind, insn.pc)
+        };
+        self.cx.site(site)
+    }
+
+    /// Jumps back: a thread that only loops must let others run some time.
+    pub(crate) fn backward_branch(&mut self, insn: &Insn) -> Result<(), WeaveError> {
+        let back = match &insn.operand {
+            Operand::Branch(to) => *to <= insn.pc,
+            Operand::Switch(s) => s.default <= insn.pc || s.cases.iter().any(|c| c.1 <= insn.pc),
+            _ => false,
+        };
+        if back && self.cx.control.points {
+            let snippet = self.snippet(probes::LOOP, |_| {})?;
+            self.editor.insert_before(insn.pc, snippet);
+        }
+        Ok(())
+    }
+}
+
+/// Copies the receiver from under the value that is about to be written.
+pub(crate) fn copy_receiver(a: &mut Asm<'_>, wide: bool) {
+    if wide {
+        a.dup2_x1().pop2().dup_x2();
+    } else {
+        a.dup2().pop();
+    }
+}
+
+/// Copies array and index from under the value that is about to be stored:
+/// turns it under them, then copies both back under it.
+pub(crate) fn copy_element(a: &mut Asm<'_>, wide: bool) {
+    if wide {
+        a.dup2_x2().pop2().dup2_x2();
+    } else {
+        a.dup_x2().pop().dup2_x1();
+    }
+}
