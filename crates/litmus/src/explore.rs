@@ -2,6 +2,7 @@
 
 use crate::machine::{Choice, Machine, Outcome};
 use crate::program::{Program, Value};
+use std::collections::HashSet;
 use trace::Event;
 
 /// A finished run.
@@ -47,6 +48,32 @@ pub fn executions(program: &Program) -> Executions {
     let mut all = Executions { open: Vec::new() };
     all.push(Machine::new(program));
     all
+}
+
+/// Every state that some schedule leads to, once, at most `limit` of them: far
+/// fewer than schedules. Says whether that was all.
+pub fn states(program: &Program, limit: usize, mut visit: impl FnMut(&Machine)) -> bool {
+    let mut open = vec![Machine::new(program)];
+    let mut seen: HashSet<u64> = open.iter().map(Machine::key).collect();
+    let mut choices = Vec::new();
+    while let Some(machine) = open.pop() {
+        visit(&machine);
+        machine.choices(&mut choices);
+        for choice in &choices {
+            let mut next = machine.clone();
+            next.step(*choice);
+            // How it was reached does not matter, and takes room.
+            next.events.clear();
+            next.schedule.clear();
+            if seen.insert(next.key()) {
+                if seen.len() > limit {
+                    return false;
+                }
+                open.push(next);
+            }
+        }
+    }
+    true
 }
 
 /// See [`executions`].

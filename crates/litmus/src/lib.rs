@@ -25,6 +25,6 @@ mod machine;
 mod program;
 pub mod random;
 
-pub use explore::{Execution, Executions, executions, run};
-pub use machine::{Choice, Machine, Outcome};
+pub use explore::{Execution, Executions, executions, run, states};
+pub use machine::{Choice, Machine, Outcome, Pending};
 pub use program::*;

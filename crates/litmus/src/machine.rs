@@ -15,6 +15,7 @@ mod act;
 use crate::code::{Action, Code, Instr, compile};
 use crate::program::{Class, Expr, Lock, Program, Reg, Value};
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use trace::{Event, Loc, Op, SiteId, ThreadId};
 
@@ -37,6 +38,15 @@ pub struct Outcome {
     pub truncated: bool,
 }
 
+/// What a thread stands before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pending {
+    pub site: SiteId,
+    /// The event that the step would leave first; none if it would throw, or
+    /// leave nothing. A compare-and-set is told as if it succeeded.
+    pub op: Option<Op>,
+}
+
 /// The state of a run.
 #[derive(Clone, Debug)]
 pub struct Machine {
@@ -53,7 +63,7 @@ pub struct Machine {
     pub schedule: Vec<Choice>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Hash, Debug, Default)]
 struct Thread {
     status: Status,
     pc: usize,
@@ -66,7 +76,7 @@ struct Thread {
     inside: Vec<Inside>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 enum Status {
     #[default]
     New,
@@ -74,27 +84,27 @@ enum Status {
     Ended,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Hash, Debug)]
 struct Waiting {
     /// How many times the lock was held.
     depth: u32,
     notified: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Inside {
     Lock { lock: Lock, shared: bool },
     Init(Class),
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Hash, Debug, Default)]
 struct Holders {
     /// Thread and how many times.
     exclusive: Option<(ThreadId, u32)>,
     shared: BTreeMap<ThreadId, u32>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Initialised {
     By(ThreadId),
     Done,
@@ -159,6 +169,28 @@ impl Machine {
     /// A variable's or element's value.
     pub fn value(&self, loc: Loc) -> Value {
         self.memory.get(&loc).copied().unwrap_or(0)
+    }
+
+    /// What `thread` does next, whether or not it can now; none if it does not run.
+    pub fn pending(&self, thread: ThreadId) -> Option<Pending> {
+        self.next_action(thread)?;
+        let t = &self.threads[thread.0 as usize];
+        match &self.codes[thread.0 as usize].instrs[t.pc] {
+            Instr::Step(action, site) => Some(Pending {
+                site: *site,
+                op: self.foresee(thread, action),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Tells states apart, however they were reached: equal states have equal
+    /// keys, others hardly ever.
+    pub fn key(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let state = (&self.threads, &self.memory, &self.locks, &self.classes);
+        (state, &self.failed, self.truncated).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Makes a step, which must be one of the [`choices`](Self::choices).

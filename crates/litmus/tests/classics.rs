@@ -304,3 +304,52 @@ fn parking_and_interrupting() {
         "interrupted before or while waiting"
     );
 }
+
+#[test]
+fn states_are_visited_once_each() {
+    let thread = |n| vec![write(X, 1); n];
+    let count = |program: &Program, limit| {
+        let mut count = 0;
+        let all = states(program, limit, |_| count += 1);
+        (count, all)
+    };
+    // A grid of positions; what was written does not tell them apart.
+    let program = Program::parallel([thread(3), thread(3)]);
+    assert_eq!(count(&program, 100), (16, true));
+    assert!(!count(&program, 10).1);
+    assert_eq!(count(&Program::default(), 1), (1, true));
+}
+
+#[test]
+fn what_is_pending_is_what_happens() {
+    let program = Program::parallel([
+        vec![
+            read(R, X),
+            Stmt::If(R.into(), vec![sync(L, [Stmt::Wait(L)])], vec![]),
+            write((Array(0), 7), 1),
+        ],
+        vec![
+            write(X, 1),
+            sync(L, [Stmt::Notify(L)]),
+            fetch_add(R, Y, 1),
+            cas(R, Y, 1, 2),
+        ],
+    ]);
+    let mut throws = 0;
+    for one in executions(&program) {
+        let mut machine = Machine::new(&program);
+        for choice in &one.schedule {
+            let pending = machine.pending(choice.thread).unwrap();
+            let before = machine.events.len();
+            machine.step(*choice);
+            let happened = machine.events[before..].first().unwrap();
+            assert_eq!(happened.site, pending.site);
+            match pending.op {
+                Some(op) => assert_eq!(happened.op, op),
+                None => throws += u32::from(happened.op == Op::End),
+            }
+        }
+        assert_eq!(machine.pending(ThreadId(1)), None);
+    }
+    assert!(throws > 0);
+}

@@ -6,9 +6,11 @@
 //! [`View`]s they were shown, on nothing else, so a seed names a run. Each is a
 //! file in `strategies`; adding one is such a file and a line of [`REGISTRY`].
 //!
+//! `contest` is for programs that run freely and are only disturbed.
 //! `world` keeps track of who is enabled; `log` is what is kept of a run,
 //! `replay` repeats it from there.
 
+mod contest;
 pub mod log;
 mod op;
 mod random;
@@ -17,6 +19,7 @@ mod strategies;
 mod strategy;
 mod world;
 
+pub use contest::{Disturbance, Noise};
 pub use op::{Decision, Hit, Kind, Op, Ready, Thread, View};
 pub use random::Rng;
 pub use replay::{Divergence, Expected, Replay};

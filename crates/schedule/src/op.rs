@@ -81,6 +81,10 @@ impl Kind {
         )
     }
 
+    pub fn is_plain(self) -> bool {
+        matches!(self, Kind::Read | Kind::Write)
+    }
+
     /// An access that may change the variable.
     pub fn is_write(self) -> bool {
         matches!(self, Kind::Write | Kind::AtomicWrite | Kind::AtomicUpdate)
@@ -105,9 +109,16 @@ impl Op {
     pub fn conflicts(&self, other: &Op) -> bool {
         self.kind.is_access()
             && other.kind.is_access()
+            && self.obj != 0
             && self.obj == other.obj
             && self.slot == other.slot
             && (self.kind.is_write() || other.kind.is_write())
+    }
+
+    /// They conflict and are not both atomic: a data race, if two threads can
+    /// do them at once.
+    pub fn races(&self, other: &Op) -> bool {
+        self.conflicts(other) && (self.kind.is_plain() || other.kind.is_plain())
     }
 }
 

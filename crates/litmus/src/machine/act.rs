@@ -211,13 +211,50 @@ impl Machine {
         self.thread(me).regs.insert(reg, value);
     }
 
-    fn place(&mut self, me: ThreadId, place: &Place) -> Result<Loc, Throw> {
+    /// The event that `action` would leave first, if any.
+    pub(super) fn foresee(&self, me: ThreadId, action: &Action) -> Option<Op> {
+        let at = |place: &Place| self.place(me, place).ok();
+        Some(match action {
+            Action::Read(_, place) => Op::Read(at(place)?),
+            Action::Write(place, _) => Op::Write(at(place)?),
+            Action::Load(_, place, mode) => Op::AtomicRead(at(place)?, *mode),
+            Action::Store(place, _, mode) => Op::AtomicWrite(at(place)?, *mode),
+            Action::Cas { place, mode, .. } | Action::FetchAdd { place, mode, .. } => {
+                Op::AtomicUpdate(at(place)?, *mode)
+            }
+            Action::Lock { lock, shared: true } => Op::AcquireShared(lock.id()),
+            Action::Lock { lock, .. } => Op::Acquire(lock.id()),
+            Action::Unlock { lock, shared } => unlock(*lock, *shared),
+            Action::Wait { lock, .. } => match self.threads[me.0 as usize].waiting {
+                None => Op::WaitBegin(lock.id()),
+                Some(Waiting { notified, .. }) => Op::WaitEnd {
+                    lock: lock.id(),
+                    notified,
+                },
+            },
+            Action::Notify { lock, all: true } => Op::NotifyAll(lock.id()),
+            Action::Notify { lock, .. } => Op::Notify(lock.id()),
+            Action::Fork(child) => Op::Fork(*child),
+            Action::Join(other) | Action::IsAlive(_, other) => Op::Join(*other),
+            Action::Interrupt(other) => Op::Interrupt(*other),
+            Action::Interrupted(_) => return None,
+            Action::Park => Op::Park,
+            Action::Unpark(other) => Op::Unpark(*other),
+            Action::Release(object) => Op::SyncRelease(object.id()),
+            Action::Acquire(object) => Op::SyncAcquire(object.id()),
+            Action::InitBegin { class, .. } => Op::InitBegin(class.id()),
+            Action::InitEnd(class) => Op::InitEnd(class.id()),
+        })
+    }
+
+    fn place(&self, me: ThreadId, place: &Place) -> Result<Loc, Throw> {
         match place {
             Place::Var(var) => Ok(var.loc()),
             Place::Elem(array, index) => {
                 let Array(number) = array;
                 let length = self.arrays.get(usize::from(*number)).copied().unwrap_or(0);
-                let index = u32::try_from(self.thread(me).eval(index)).map_err(|_| Throw)?;
+                let index = self.threads[me.0 as usize].eval(index);
+                let index = u32::try_from(index).map_err(|_| Throw)?;
                 if index < length {
                     Ok(array.loc(index))
                 } else {

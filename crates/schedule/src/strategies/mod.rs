@@ -1,5 +1,8 @@
 //! One strategy a file, and the list of them.
 
+mod pct;
+mod pos;
+mod racefuzzer;
 mod walk;
 
 use crate::strategy::{Params, Strategy};
@@ -8,7 +11,12 @@ use crate::strategy::{Params, Strategy};
 pub type Make = fn(&Params) -> Box<dyn Strategy>;
 
 /// Every strategy by its name.
-pub const REGISTRY: &[(&str, Make)] = &[("random", |p| Box::new(walk::Walk::new(p)))];
+pub const REGISTRY: &[(&str, Make)] = &[
+    ("random", |p| Box::new(walk::Walk::new(p))),
+    ("pct", |p| Box::new(pct::Pct::new(p))),
+    ("pos", |p| Box::new(pos::Pos::new(p))),
+    ("racefuzzer", |p| Box::new(racefuzzer::RaceFuzzer::new(p))),
+];
 
 /// The strategy of that name, if there is one.
 pub fn strategy(name: &str, params: &Params) -> Option<Box<dyn Strategy>> {

@@ -1,0 +1,9 @@
+//! Strategies on model programs, held against brute force over all schedules.
+
+mod distribution;
+mod fairness;
+mod figures;
+mod purity;
+mod races;
+mod replay;
+mod world;

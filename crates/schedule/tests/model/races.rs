@@ -1,0 +1,149 @@
+//! RaceFuzzer against brute force: no pair that cannot stand side by side, and
+//! nearly every one that can.
+
+use crate::world::{World, params, run, sample};
+use litmus::random::{Shape, programs};
+use litmus::*;
+use proptest::prelude::*;
+use std::collections::{BTreeSet, HashSet};
+use trace::{Loc, ThreadId};
+
+/// A statement with its location, as it stood ready in some state.
+type Access = (u32, Loc);
+
+/// Every race that some schedule makes, and every site of an access.
+#[derive(Default)]
+struct Truth {
+    /// Both ways round.
+    races: BTreeSet<(Access, Access)>,
+    sites: BTreeSet<u32>,
+}
+
+impl Truth {
+    /// Accesses are never blocked: all that are pending are enabled.
+    fn see(&mut self, machine: &Machine) {
+        let accesses: Vec<_> = (0..machine.registers().len() as u32)
+            .filter_map(|t| {
+                let pending = machine.pending(ThreadId(t))?;
+                let (loc, write, plain) = access(pending.op?)?;
+                Some(((pending.site.0, loc), write, plain))
+            })
+            .collect();
+        self.sites.extend(accesses.iter().map(|a| a.0.0));
+        for (n, one) in accesses.iter().enumerate() {
+            for other in &accesses[..n] {
+                let conflict = one.0.1 == other.0.1 && (one.1 || other.1);
+                if conflict && (one.2 || other.2) {
+                    self.races.insert((one.0, other.0));
+                    self.races.insert((other.0, one.0));
+                }
+            }
+        }
+    }
+}
+
+/// Whatever time does: a wait may time out at any moment.
+fn possible(program: &Program) -> Option<Truth> {
+    let mut truth = Truth::default();
+    states(program, 20_000, |machine| truth.see(machine)).then_some(truth)
+}
+
+/// If waits only time out when nothing else is left.
+fn expected(program: &Program) -> Option<Truth> {
+    let mut truth = Truth::default();
+    let mut open = vec![World::new(program)];
+    let mut seen = HashSet::new();
+    while let Some(mut world) = open.pop() {
+        truth.see(&world.machine);
+        let Some(sight) = world.look() else {
+            continue;
+        };
+        for ready in &sight.ready {
+            for way in 0..world.ways(ready.thread) {
+                let mut next = world.clone();
+                next.run(ready.thread, way);
+                if seen.insert(next.key()) {
+                    open.push(next);
+                }
+            }
+        }
+        if seen.len() > 20_000 {
+            return None;
+        }
+    }
+    Some(truth)
+}
+
+/// Location, whether it writes, whether it is plain.
+fn access(op: trace::Op) -> Option<(Loc, bool, bool)> {
+    match op {
+        trace::Op::Read(loc) => Some((loc, false, true)),
+        trace::Op::Write(loc) => Some((loc, true, true)),
+        trace::Op::AtomicRead(loc, _) => Some((loc, false, false)),
+        trace::Op::AtomicWrite(loc, _) | trace::Op::AtomicUpdate(loc, _) => {
+            Some((loc, true, false))
+        }
+        _ => None,
+    }
+}
+
+fn shape() -> Shape {
+    Shape {
+        threads: 2,
+        length: 4,
+        vars: 2,
+        mixed: true,
+        ..Shape::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn what_is_hit_can_stand_side_by_side(program in programs(shape()), seed: u32) {
+        let Some(truth) = possible(&program) else {
+            return Ok(());
+        };
+        for a in &truth.sites {
+            for b in truth.sites.range(a..) {
+                let run = run(&program, "racefuzzer", &params(u64::from(seed), Some((*a, *b))));
+                for hit in &run.hits {
+                    let place = |op: schedule::Op| Loc { obj: trace::ObjId(op.obj), slot: op.slot };
+                    let race = (
+                        (hit.first.op.site, place(hit.first.op)),
+                        (hit.second.op.site, place(hit.second.op)),
+                    );
+                    prop_assert!(truth.races.contains(&race), "{:?}", hit);
+                    let sites = BTreeSet::from([race.0.0, race.1.0]);
+                    prop_assert_eq!(sites, BTreeSet::from([*a, *b]));
+                    prop_assert_ne!(hit.first.thread, hit.second.thread);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_can_stand_side_by_side_is_hit() {
+    let (mut pairs, mut first_try, mut hit) = (0, 0, 0);
+    for program in sample(shape(), 1200) {
+        let Some(truth) = expected(&program) else {
+            continue;
+        };
+        let sites: BTreeSet<_> = truth.races.iter().map(|(a, b)| (a.0, b.0)).collect();
+        for pair in sites.into_iter().filter(|(a, b)| a <= b) {
+            let hits = |seed: u64| {
+                let run = run(&program, "racefuzzer", &params(seed, Some(pair)));
+                !run.hits.is_empty()
+            };
+            pairs += 1;
+            first_try += u32::from(hits(0));
+            hit += u32::from((0..100).any(hits));
+        }
+    }
+    assert!(pairs > 200, "{pairs}");
+    // Some need a rare order of other things first.
+    assert!(hit * 100 >= pairs * 99, "{hit} of {pairs}");
+    assert!(first_try * 10 >= pairs * 8, "{first_try} of {pairs}");
+}
