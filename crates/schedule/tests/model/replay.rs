@@ -5,7 +5,7 @@ use litmus::Program;
 use litmus::random::{Shape, programs};
 use proptest::prelude::*;
 use schedule::log::{Header, Log, Site, Writer, read};
-use schedule::{Decision, Expected, REGISTRY, Replay};
+use schedule::{Decision, Expected, REGISTRY, Replay, Strategy as _};
 
 fn site(number: u32) -> Site {
     Site {
