@@ -12,6 +12,7 @@
 //! | `direct` | events straight into one of the other detectors |
 //! | `threads`, `stacks` | who, and from where |
 //! | `findings` | what was found, on disk at once |
+//! | `orphan` | the end of the program when the tool is gone |
 //! | `memory`, `jni`, `jvmti` | memory shared with compiled code; the two function tables |
 //!
 //! Locks are taken in this order, if more than one is: `check` or `direct`,
@@ -28,6 +29,7 @@ mod jvmti;
 mod memory;
 mod natives;
 mod options;
+mod orphan;
 mod recorder;
 mod resolve;
 mod sites;
@@ -249,6 +251,9 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
             options.out.display()
         )
     })?;
+    if let Err(why) = orphan::watch(&options.out) {
+        findings.warn(&why);
+    }
     let recorder = match (&options.trace, options.mode) {
         (Some(path), Mode::Record) => Some(Recorder::create(
             path,

@@ -3,7 +3,8 @@
 //! The run directory is the only thing the agent and we share. It may hold:
 //! `findings.jsonl` (made when the agent starts, appended to as things are
 //! found), `summary.json` (at the orderly end of the JVM) and `fatal.txt` (why
-//! the agent gave up). If there is no sign of work by the agent, the JVM never
+//! the agent gave up). While the program runs we hold a lock on `running`: when
+//! it is given back, we are gone, and the agent ends the program. If there is no sign of work by the agent, the JVM never
 //! got as far as loading it, or could not; which of the two is found out by
 //! starting a JVM that does nothing.
 
@@ -21,6 +22,9 @@ use std::time::Duration;
 
 /// More than any report can use; a damaged file must not eat the memory.
 const MOST_FINDINGS: u64 = 256 << 20;
+
+/// The file whose lock says that somebody waits for the program.
+const RUNNING: &str = "running";
 
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
@@ -61,9 +65,11 @@ pub enum RunError {
 pub fn run(request: &Request<'_>, interrupts: &Interrupts) -> Result<RunResult, RunError> {
     let mut command = jvm(request, &request.options);
     command.args(request.args);
-    let outcome = process::run(command, request.output, request.time_limit, interrupts)?;
-
     let dir = &request.options.out;
+    let waiting = Waiting::for_run_in(dir);
+    let outcome = process::run(command, request.output, request.time_limit, interrupts)?;
+    drop(waiting);
+
     if let Some(why) = read(&dir.join("fatal.txt"))? {
         return Err(RunError::Agent(
             String::from_utf8_lossy(&why).trim().to_owned(),
@@ -92,6 +98,40 @@ pub fn run(request: &Request<'_>, interrupts: &Interrupts) -> Result<RunResult, 
         findings,
         started,
     })
+}
+
+/// Says to the agent that we wait for the program, until dropped.
+#[derive(Debug)]
+struct Waiting {
+    path: PathBuf,
+    /// Closed, and the lock with it, when this process ends in whatever way.
+    _locked: Option<File>,
+}
+
+impl Waiting {
+    /// Where files cannot be locked, or the disk is full, the program is on
+    /// its own: it runs all the same.
+    fn for_run_in(dir: &Path) -> Waiting {
+        let path = dir.join(RUNNING);
+        let locked = File::create(&path).and_then(|file| {
+            file.lock()?;
+            Ok(file)
+        });
+        if locked.is_err() {
+            let _ = std::fs::remove_file(&path);
+        }
+        Waiting {
+            path,
+            _locked: locked.ok(),
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        // The name goes first: a program that we gave up on still holds the file.
+        let _ = std::fs::remove_file(&self.path);
+    }
 }
 
 fn jvm(request: &Request<'_>, options: &AgentOptions) -> Command {

@@ -114,6 +114,45 @@ fn a_jvm_killed_from_outside_leaves_its_findings() {
     );
 }
 
+/// Waits until the process is gone, or is waited for by nobody.
+fn is_gone(pid: u32) -> bool {
+    let until = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < until {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let state = stat.rsplit_once(") ").map(|(_, rest)| &rest[..1]);
+        if matches!(state, None | Some("Z")) {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    false
+}
+
+#[test]
+fn the_program_ends_when_the_tool_is_killed() {
+    let trace = scratch("tool-killed").join("t.pft");
+    let record = ["record", "-o", trace.to_str().unwrap()];
+    for (command, program) in [
+        (&["detect"][..], &[][..]),
+        (&record, &[]),
+        (&["detect", "--detector", "h"], &["stubborn"]),
+    ] {
+        let mut tool = start(command, program);
+        let jvm = jvm_of(tool.id());
+        tool.kill().unwrap();
+        tool.wait().unwrap();
+        if !is_gone(jvm) {
+            signal("KILL", jvm);
+            panic!("{command:?} {program:?}: the JVM goes on");
+        }
+    }
+    // It was asked to end before it would have been killed.
+    let mut info = photofinish();
+    let done = info.args(["trace", "info"]).arg(&trace).output().unwrap();
+    let text = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(text.contains("with the program"), "{text}");
+}
+
 #[test]
 fn a_trace_that_cannot_be_written_is_said_before_the_program_runs() {
     let done = photofinish()
