@@ -8,11 +8,12 @@
 //!
 //! `contest` is for programs that run freely and are only disturbed.
 //! `world` keeps track of who is enabled; `log` is what is kept of a run,
-//! `replay` repeats it from there.
+//! `replay` repeats it from there, `progress` tells livelocks.
 
 mod contest;
 pub mod log;
 mod op;
+pub mod progress;
 mod random;
 mod replay;
 mod strategies;

@@ -5,6 +5,9 @@
 //! stand for ([`crate::log::Site::identity`]). Threads, objects and slots are
 //! numbered by the run itself and compared as they are.
 //!
+//! Steps that were made without asking (under another schedule for a while) are
+//! in the log all the same: [`View::step`] says how many there were.
+//!
 //! On the first difference the replay gives up following: it remembers the
 //! [`Divergence`] and lets the first enabled thread go on from there.
 
@@ -39,6 +42,8 @@ type Identify = Box<dyn Fn(u32) -> Option<u64> + Send>;
 /// See the module.
 pub struct Replay {
     entries: std::vec::IntoIter<Entry>,
+    /// Steps taken from them.
+    steps: u64,
     /// By the log's number.
     identities: rustc_hash::FxHashMap<u32, u64>,
     identify: Identify,
@@ -52,17 +57,24 @@ impl Replay {
         Replay {
             identities: log.sites.iter().map(|(n, s)| (*n, s.identity())).collect(),
             entries: log.entries.into_iter(),
+            steps: 0,
             identify: Box::new(identify),
             divergence: None,
         }
     }
 
-    fn next(&mut self) -> Expected {
+    /// What the log has for the step of that number.
+    fn next(&mut self, step: u64) -> Expected {
         for entry in self.entries.by_ref() {
             match entry {
-                Entry::Step { thread, op } => return Expected::Step(Ready { thread, op }),
-                Entry::Tick => return Expected::Tick,
-                Entry::Hit(_) | Entry::Note(_) => {}
+                Entry::Step { thread, op } => {
+                    self.steps += 1;
+                    if self.steps > step {
+                        return Expected::Step(Ready { thread, op });
+                    }
+                }
+                Entry::Tick if self.steps >= step => return Expected::Tick,
+                Entry::Tick | Entry::Hit(_) | Entry::Note(_) => {}
             }
         }
         Expected::Nothing
@@ -105,7 +117,7 @@ impl Strategy for Replay {
         if self.divergence.is_some() {
             return Decision::Run(view.ready[0].thread);
         }
-        let expected = self.next();
+        let expected = self.next(view.step);
         match expected {
             Expected::Tick if view.timers => Decision::Tick,
             Expected::Step(Ready { thread, op }) => match view.op_of(thread) {

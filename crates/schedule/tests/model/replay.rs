@@ -1,6 +1,6 @@
 //! A logged run repeats, and says so when it cannot.
 
-use crate::world::{World, drive, params, run};
+use crate::world::{Run, World, drive, params, run};
 use litmus::Program;
 use litmus::random::{Shape, programs};
 use proptest::prelude::*;
@@ -17,7 +17,10 @@ fn site(number: u32) -> Site {
 
 /// The log of a run under a strategy.
 fn logged(program: &Program, name: &str, seed: u64) -> (Log, Vec<Decision>) {
-    let run = run(program, name, &params(seed, Some((3, 5))));
+    written(&run(program, name, &params(seed, Some((3, 5)))))
+}
+
+fn written(run: &Run) -> (Log, Vec<Decision>) {
     let mut log = Writer::new(Vec::new(), &Header::default()).unwrap();
     let mut steps = run.steps.iter();
     for decision in &run.decisions {
@@ -35,7 +38,7 @@ fn logged(program: &Program, name: &str, seed: u64) -> (Log, Vec<Decision>) {
     let (bytes, _) = log.end("exit").unwrap();
     let log = read(&bytes).unwrap();
     assert!(log.complete);
-    (log, run.decisions)
+    (log, run.decisions.clone())
 }
 
 proptest! {
@@ -94,4 +97,40 @@ fn sites_are_compared_by_what_they_stand_for() {
     let mut replay = Replay::new(log, |number| Some(site(number + 1).identity()));
     drive(World::new(&program), &mut replay, 4);
     assert_eq!(replay.divergence().map(|d| d.step), Some(0));
+}
+
+/// Every tenth and eleventh step is round robin, whatever the strategy says.
+struct Meddled<'a> {
+    strategy: &'a mut dyn schedule::Strategy,
+}
+
+impl schedule::Strategy for Meddled<'_> {
+    fn name(&self) -> &'static str {
+        "meddled"
+    }
+
+    fn pick(&mut self, view: &schedule::View<'_>) -> Decision {
+        match view.step % 11 {
+            9 | 10 => {
+                let at = view.step as usize % view.ready.len();
+                Decision::Run(view.ready[at].thread)
+            }
+            _ => self.strategy.pick(view),
+        }
+    }
+}
+
+#[test]
+fn steps_made_without_asking_are_skipped() {
+    use litmus::{Var, fetch_add};
+    let program = Program::parallel(vec![vec![fetch_add(litmus::Reg(0), Var(0), 1); 20]; 3]);
+    let mut random = schedule::strategy("random", &params(1, None)).unwrap();
+    let strategy = random.as_mut();
+    let run = drive(World::new(&program), &mut Meddled { strategy }, 1);
+    let (log, _) = written(&run);
+    let mut replay = Replay::new(log, |number| Some(site(number).identity()));
+    let strategy = &mut replay;
+    let again = drive(World::new(&program), &mut Meddled { strategy }, 1);
+    assert_eq!(replay.divergence(), None);
+    assert_eq!(again.decisions, run.decisions);
 }
