@@ -4,17 +4,25 @@
 //! java      which java, and is it good enough
 //! library   the agent, from inside this binary to a file the JVM can load
 //! options   what the agent is told, as -agentpath text
-//! process   one run of the program: its output untouched, every wait bounded
+//! process   runs of programs: their output untouched, every wait bounded
+//! tap       a program's output as it passes
 //! interrupt Ctrl-C and kill as messages
 //! run       all of it: a program in, findings and outcome out
+//! pool      the same for many, side by side, results in order
+//! store     results with the schedules that replay them, as a directory
+//! classes   digests of the class path: has the program changed?
 //! ```
 //!
 //! The program and this process share nothing but files in a run directory
 //! that the agent appends to, so a crash of the JVM loses nothing it had found.
 
+pub mod classes;
 pub mod interrupt;
 pub mod java;
 pub mod library;
 pub mod options;
+pub mod pool;
 pub mod process;
 pub mod run;
+pub mod store;
+mod tap;

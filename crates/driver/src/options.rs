@@ -26,14 +26,37 @@ const ARRAY_INTRINSICS: &str = "_copyOf,_copyOfRange,_base64_encodeBlock,_base64
 /// happens-before, so FastTrack does not ask for them.
 const NOTIFY_INTRINSICS: &str = "_notify,_notifyAll";
 
+/// Under control the agent also stands before clocks, hints that a thread
+/// spins, and identity hashes.
+const CONTROL_INTRINSICS: &str =
+    "_nanoTime,_currentTimeMillis,_onSpinWait,_hashCode,_identityHashCode";
+
+/// Further flags of controlled runs.
+const CONTROL_FLAGS: &[&str] = &[
+    // The next flag is an experimental one.
+    "-XX:+UnlockExperimentalVMOptions",
+    // Identity hashes that count up instead of random ones: a run repeats.
+    "-XX:hashCode=3",
+    // A file that the JVM keeps about itself, of no use to anybody here.
+    "-XX:-UsePerfData",
+];
+
 /// The flags for a run.
-pub fn jvm_flags(mode: Mode) -> Vec<String> {
+pub fn jvm_flags(options: &AgentOptions) -> Vec<String> {
+    let serial = options.control.as_ref().is_some_and(Control::serial);
     let mut off = format!("-XX:DisableIntrinsic={ARRAY_INTRINSICS}");
-    if mode != Mode::FastTrack {
+    let mut add = |names: &str| {
         off.push(',');
-        off.push_str(NOTIFY_INTRINSICS);
+        off.push_str(names);
+    };
+    if options.mode != Mode::FastTrack || serial {
+        add(NOTIFY_INTRINSICS);
     }
-    let flags = FLAGS.iter().map(|flag| flag.to_string());
+    if serial {
+        add(CONTROL_INTRINSICS);
+    }
+    let more = if serial { CONTROL_FLAGS } else { &[] };
+    let flags = FLAGS.iter().chain(more).map(|flag| flag.to_string());
     flags.chain([off]).collect()
 }
 
@@ -45,6 +68,8 @@ pub enum Mode {
     Lockset,
     H,
     Record,
+    /// No detector: the run is only controlled.
+    None,
 }
 
 impl Mode {
@@ -55,7 +80,152 @@ impl Mode {
             Mode::Lockset => "lockset",
             Mode::H => "h",
             Mode::Record => "record",
+            Mode::None => "none",
         }
+    }
+
+    /// The mode of this name.
+    pub fn named(name: &str) -> Option<Mode> {
+        use Mode::{FastTrack, H, Hybrid, Lockset, None, Record};
+        let all = [FastTrack, Hybrid, Lockset, H, Record, None];
+        all.into_iter().find(|mode| mode.name() == name)
+    }
+}
+
+/// A statement that a strategy is to stop at.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Statement {
+    /// One instruction; the class by its internal name.
+    Exact {
+        class: String,
+        method: String,
+        desc: String,
+        bci: u32,
+    },
+    /// Every access on a line.
+    Line { file: String, line: u32 },
+}
+
+impl std::fmt::Display for Statement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Statement::Exact {
+                class,
+                method,
+                desc,
+                bci,
+            } => write!(f, "{class}#{method}#{desc}#{bci}"),
+            Statement::Line { file, line } => write!(f, "{file}:{line}"),
+        }
+    }
+}
+
+impl std::str::FromStr for Statement {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Statement, String> {
+        let parts: Vec<&str> = text.split('#').collect();
+        if let [class, method, desc, bci] = parts[..] {
+            return Ok(Statement::Exact {
+                class: class.to_owned(),
+                method: method.to_owned(),
+                desc: desc.to_owned(),
+                bci: bci
+                    .parse()
+                    .map_err(|_| format!("{bci:?} in {text:?} is no number"))?,
+            });
+        }
+        let line = text
+            .rsplit_once(':')
+            .filter(|(file, _)| !file.is_empty())
+            .and_then(|(file, line)| Some((file, line.parse().ok()?)));
+        match line {
+            Some((file, line)) => Ok(Statement::Line {
+                file: file.to_owned(),
+                line,
+            }),
+            None => Err(format!("{text:?} is no statement; write File.java:12")),
+        }
+    }
+}
+
+/// Who decides which thread runs, when that is not the operating system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// A strategy's name: `random`, `pct`, ..., or `replay`.
+    pub strategy: String,
+    pub seed: u64,
+    /// Of PCT; the strategy's own if absent.
+    pub depth: Option<u32>,
+    pub steps: Option<u64>,
+    /// What the virtual clock says at the start, in milliseconds since 1970.
+    pub clock: Option<i64>,
+    /// The two statements to bring together.
+    pub pair: Option<[Vec<Statement>; 2]>,
+    /// Where the schedule is written down.
+    pub log: Option<PathBuf>,
+    /// The schedule to follow.
+    pub replay: Option<PathBuf>,
+    pub max_steps: Option<u64>,
+    /// Seconds after which a run that does not get on is ended.
+    pub watchdog: Option<u64>,
+}
+
+impl Control {
+    pub fn new(strategy: &str, seed: u64) -> Control {
+        Control {
+            strategy: strategy.to_owned(),
+            seed,
+            depth: None,
+            steps: None,
+            clock: None,
+            pair: None,
+            log: None,
+            replay: None,
+            max_steps: None,
+            watchdog: None,
+        }
+    }
+
+    /// Whether one thread runs at a time; ConTest only makes noise.
+    pub fn serial(&self) -> bool {
+        self.strategy != "contest"
+    }
+
+    fn argument(&self) -> String {
+        let mut text = format!(
+            ",control={},seed={}",
+            encode(OsStr::new(&self.strategy)),
+            self.seed
+        );
+        let numbers = [
+            ("depth", self.depth.map(|n| n.to_string())),
+            ("steps", self.steps.map(|n| n.to_string())),
+            ("clock", self.clock.map(|n| n.to_string())),
+            ("maxsteps", self.max_steps.map(|n| n.to_string())),
+            ("watchdog", self.watchdog.map(|n| n.to_string())),
+        ];
+        for (key, value) in numbers {
+            if let Some(value) = value {
+                text += &format!(",{key}={value}");
+            }
+        }
+        if let Some(sides) = &self.pair {
+            let sides = sides.each_ref().map(|side| {
+                let side: Vec<String> = side
+                    .iter()
+                    .map(|statement| encode(OsStr::new(&statement.to_string())))
+                    .collect();
+                side.join("|")
+            });
+            text += &format!(",pair={}", sides.join(";"));
+        }
+        for (key, path) in [("log", &self.log), ("replay", &self.replay)] {
+            if let Some(path) = path {
+                text += &format!(",{key}={}", encode(path.as_os_str()));
+            }
+        }
+        text
     }
 }
 
@@ -69,6 +239,8 @@ pub struct AgentOptions {
     pub trusted: Vec<String>,
     /// Where a recording goes.
     pub trace: Option<PathBuf>,
+    /// None: the operating system decides who runs.
+    pub control: Option<Control>,
 }
 
 impl AgentOptions {
@@ -94,6 +266,9 @@ impl AgentOptions {
         }
         if let Some(trace) = &self.trace {
             text.push(format!(",trace={}", encode(trace.as_os_str())));
+        }
+        if let Some(control) = &self.control {
+            text.push(control.argument());
         }
         text
     }
@@ -145,12 +320,69 @@ mod tests {
             exclude: vec![],
             trusted: vec!["java.util".into()],
             trace: Some("/t 1.pft".into()),
+            control: None,
         };
         assert_eq!(
             options.argument(Path::new("/c/agent.so")),
             "-agentpath:/c/agent.so=out=/tmp/a%2Cb%3Dc,mode=record,\
              include=com.shop.%2A%2A:x%3Ay,trusted=java.util,trace=/t%201.pft"
         );
+    }
+
+    #[test]
+    fn control_as_the_agent_reads_it() {
+        let line = |line| Statement::Line {
+            file: "A.java".into(),
+            line,
+        };
+        let exact = Statement::Exact {
+            class: "a/B$C".into(),
+            method: "<init>".into(),
+            desc: "(I)V".into(),
+            bci: 7,
+        };
+        let mut options = AgentOptions {
+            out: "/o".into(),
+            mode: Mode::None,
+            include: vec![],
+            exclude: vec![],
+            trusted: vec![],
+            trace: None,
+            control: Some(Control {
+                pair: Some([vec![line(3), exact], vec![line(4)]]),
+                log: Some("/l".into()),
+                watchdog: Some(60),
+                ..Control::new("racefuzzer", 9)
+            }),
+        };
+        assert_eq!(
+            options.argument(Path::new("/a.so")),
+            "-agentpath:/a.so=out=/o,mode=none,control=racefuzzer,seed=9,watchdog=60,\
+             pair=A.java%3A3|a/B%24C%23%3Cinit%3E%23%28I%29V%237;A.java%3A4,log=/l"
+        );
+        let has = |options: &AgentOptions, text: &str| {
+            jvm_flags(options).iter().any(|flag| flag.contains(text))
+        };
+        assert!(has(&options, "_identityHashCode") && has(&options, "hashCode=3"));
+        options.control = Some(Control::new("contest", 1));
+        assert!(!has(&options, "hashCode"), "a free-running program");
+    }
+
+    #[test]
+    fn statements_are_read_as_they_are_written() {
+        for text in ["A.java:12", "a/B$C#<init>#(I)V#7"] {
+            assert_eq!(text.parse::<Statement>().unwrap().to_string(), text);
+        }
+        for bad in ["", "A.java", ":3", "A.java:x", "a#b#c", "a#b#c#d"] {
+            assert!(bad.parse::<Statement>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn modes_by_name() {
+        assert_eq!(Mode::named("hybrid"), Some(Mode::Hybrid));
+        assert_eq!(Mode::named("none"), Some(Mode::None));
+        assert_eq!(Mode::named("magic"), None);
     }
 
     proptest! {

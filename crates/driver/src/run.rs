@@ -11,13 +11,13 @@
 use crate::interrupt::Interrupts;
 use crate::java::Java;
 use crate::options::{AgentOptions, jvm_flags};
-use crate::process::{self, Outcome, Output, ProcessError};
+use crate::process::{self, Input, Job, Outcome, Output, ProcessError, Watchdog};
 use report::finding::{Findings, Summary};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 /// More than any report can use; a damaged file must not eat the memory.
@@ -34,6 +34,9 @@ pub struct Request<'a> {
     pub options: AgentOptions,
     /// What one would write after `java`.
     pub args: &'a [OsString],
+    /// Where to run it, if not here.
+    pub directory: Option<&'a Path>,
+    pub input: Input,
     pub output: Output,
     pub time_limit: Option<Duration>,
 }
@@ -63,13 +66,56 @@ pub enum RunError {
 
 /// Runs the program once under the agent.
 pub fn run(request: &Request<'_>, interrupts: &Interrupts) -> Result<RunResult, RunError> {
-    let mut command = jvm(request, &request.options);
-    command.args(request.args);
-    let dir = &request.options.out;
-    let waiting = Waiting::for_run_in(dir);
-    let outcome = process::run(command, request.output, request.time_limit, interrupts)?;
+    let waiting = Waiting::for_run_in(&request.options.out);
+    let outcome = process::run(request.job(), interrupts)?;
     drop(waiting);
+    request.collect(outcome)
+}
 
+/// The agent ends a run that does not get on itself, and can say more about
+/// it; it gets this much longer before we do.
+const HEAD_START: Duration = Duration::from_secs(10);
+
+impl Request<'_> {
+    /// The process to start.
+    pub(crate) fn job(&self) -> Job {
+        let mut command = jvm(self, &self.options);
+        command.args(self.args);
+        if let Some(directory) = self.directory {
+            command.current_dir(directory);
+        }
+        let control = self.options.control.as_ref();
+        let watchdog = control
+            .filter(|control| control.serial())
+            .and_then(|control| {
+                let out = &self.options.out;
+                Some(Watchdog {
+                    patience: Duration::from_secs(control.watchdog?) + HEAD_START,
+                    files: control
+                        .log
+                        .iter()
+                        .cloned()
+                        .chain([out.join("findings.jsonl")])
+                        .collect(),
+                })
+            });
+        Job {
+            command,
+            input: self.input.clone(),
+            output: self.output,
+            time_limit: self.time_limit,
+            watchdog,
+        }
+    }
+
+    /// What the run directory holds once the process has ended.
+    pub(crate) fn collect(&self, outcome: Outcome) -> Result<RunResult, RunError> {
+        collect(self, outcome)
+    }
+}
+
+fn collect(request: &Request<'_>, outcome: Outcome) -> Result<RunResult, RunError> {
+    let dir = &request.options.out;
     if let Some(why) = read(&dir.join("fatal.txt"))? {
         return Err(RunError::Agent(
             String::from_utf8_lossy(&why).trim().to_owned(),
@@ -102,7 +148,7 @@ pub fn run(request: &Request<'_>, interrupts: &Interrupts) -> Result<RunResult, 
 
 /// Says to the agent that we wait for the program, until dropped.
 #[derive(Debug)]
-struct Waiting {
+pub(crate) struct Waiting {
     path: PathBuf,
     /// Closed, and the lock with it, when this process ends in whatever way.
     _locked: Option<File>,
@@ -111,7 +157,7 @@ struct Waiting {
 impl Waiting {
     /// Where files cannot be locked, or the disk is full, the program is on
     /// its own: it runs all the same.
-    fn for_run_in(dir: &Path) -> Waiting {
+    pub(crate) fn for_run_in(dir: &Path) -> Waiting {
         let path = dir.join(RUNNING);
         let locked = File::create(&path).and_then(|file| {
             file.lock()?;
@@ -138,7 +184,7 @@ fn jvm(request: &Request<'_>, options: &AgentOptions) -> Command {
     let mut command = Command::new(&request.java.path);
     command
         .arg(options.argument(request.library))
-        .args(jvm_flags(options.mode));
+        .args(jvm_flags(options));
     command
 }
 
@@ -157,21 +203,24 @@ fn probe(request: &Request<'_>) -> Result<(), RunError> {
             .trace
             .as_ref()
             .map(|_| dir.join("trace.pft")),
+        control: None,
         ..request.options.clone()
     };
     let log = dir.join("log");
     let file = File::create(&log).map_err(unreadable)?;
     let copy = file.try_clone().map_err(unreadable)?;
     let mut command = jvm(request, &options);
-    command
-        .arg("-version")
-        .stdin(Stdio::null())
-        .stdout(file)
-        .stderr(copy);
-    let limit = Some(Duration::from_secs(30));
+    command.arg("-version").stdout(file).stderr(copy);
+    let job = Job {
+        command,
+        input: Input::Empty,
+        output: Output::Inherit,
+        time_limit: Some(Duration::from_secs(30)),
+        watchdog: None,
+    };
     // Signals of the user go to the channel of the run, which has ended.
     let interrupts = Interrupts::catch().map_err(unreadable)?;
-    let outcome = process::run(command, Output::Inherit, limit, &interrupts)?;
+    let outcome = process::run(job, &interrupts)?;
     if outcome.exit == Some(0) {
         return Ok(());
     }

@@ -4,7 +4,7 @@
 use driver::interrupt::Interrupts;
 use driver::java::Java;
 use driver::options::{AgentOptions, Mode};
-use driver::process::{Output, Stopped};
+use driver::process::{Input, Output, Stopped};
 use driver::run::{Request, RunError, RunResult, run};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -70,8 +70,11 @@ impl Fake {
                 exclude: vec![],
                 trusted: vec![],
                 trace: None,
+                control: None,
             },
             args: &["Main".into()],
+            directory: None,
+            input: Input::Empty,
             output: Output::ToStderr,
             time_limit,
         };

@@ -6,10 +6,12 @@ use crate::exit::Failure;
 use anyhow::Context;
 use driver::interrupt::Interrupts;
 use driver::java::Java;
-use driver::options::{AgentOptions, Mode};
-use driver::process::Output;
+use driver::options::{AgentOptions, Control, Mode};
+use driver::process::{Input, Output};
 use driver::run::{Request, RunResult};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempDir;
 
 /// The agent, built by the build script.
 const AGENT: &[u8] = include_bytes!(env!("PHOTOFINISH_AGENT_LIBRARY"));
@@ -18,9 +20,47 @@ const AGENT: &[u8] = include_bytes!(env!("PHOTOFINISH_AGENT_LIBRARY"));
 #[derive(Debug)]
 pub struct Launcher<'a> {
     args: &'a Launch,
-    java: Java,
+    pub java: Java,
     library: PathBuf,
-    interrupts: Interrupts,
+    pub interrupts: Interrupts,
+}
+
+/// How to run it.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub mode: Mode,
+    pub trace: Option<PathBuf>,
+    pub control: Option<Control>,
+    pub input: Input,
+    pub output: Output,
+    pub time_limit: Option<Duration>,
+}
+
+impl Plan {
+    pub fn new(mode: Mode, output: Output) -> Plan {
+        Plan {
+            mode,
+            trace: None,
+            control: None,
+            input: Input::Inherit,
+            output,
+            time_limit: None,
+        }
+    }
+}
+
+/// A run directory, gone with this value unless the user keeps it.
+#[derive(Debug)]
+pub struct RunDir {
+    path: PathBuf,
+    _temporary: Option<TempDir>,
+}
+
+impl RunDir {
+    /// Where a controlled run writes its schedule.
+    pub fn log(&self) -> PathBuf {
+        self.path.join("schedule.pfs")
+    }
 }
 
 impl<'a> Launcher<'a> {
@@ -63,37 +103,73 @@ impl<'a> Launcher<'a> {
         trace: Option<PathBuf>,
         output: Output,
     ) -> Result<RunResult, Failure> {
-        let temporary;
-        let out = match &self.args.keep {
+        let plan = Plan {
+            trace,
+            time_limit: self.args.time_limit,
+            ..Plan::new(mode, output)
+        };
+        let dir = self.directory(&format!("run-{number}"))?;
+        self.run_in(&dir, plan)
+    }
+
+    /// A fresh directory for a run; the name matters if it is kept.
+    pub fn directory(&self, name: &str) -> Result<RunDir, Failure> {
+        match &self.args.keep {
             Some(dir) => {
-                let dir = dir.join(format!("run-{number}"));
+                let dir = dir.join(name);
                 fresh(&dir)?;
-                dir.canonicalize()?
+                Ok(RunDir {
+                    path: dir.canonicalize()?,
+                    _temporary: None,
+                })
             }
             None => {
-                temporary = tempfile::Builder::new()
+                let temporary = tempfile::Builder::new()
                     .prefix("photofinish-")
                     .tempdir()
                     .context("cannot make a directory for the run; is TMPDIR writable?")?;
-                temporary.path().to_path_buf()
+                Ok(RunDir {
+                    path: temporary.path().to_path_buf(),
+                    _temporary: Some(temporary),
+                })
             }
-        };
-        let request = Request {
+        }
+    }
+
+    pub fn run_in(&self, dir: &RunDir, plan: Plan) -> Result<RunResult, Failure> {
+        Ok(driver::run::run(
+            &self.request(dir, plan),
+            &self.interrupts,
+        )?)
+    }
+
+    /// What the driver is asked for; a controlled run writes its schedule into
+    /// its directory.
+    pub fn request(&self, dir: &RunDir, plan: Plan) -> Request<'_> {
+        let control = plan.control.map(|mut control| {
+            if control.serial() {
+                control.log = Some(dir.log());
+            }
+            control
+        });
+        Request {
             java: &self.java,
             library: &self.library,
             options: AgentOptions {
-                out,
-                mode,
+                out: dir.path.clone(),
+                mode: plan.mode,
                 include: self.args.include.clone(),
                 exclude: self.args.exclude.clone(),
                 trusted: self.args.trusted.clone(),
-                trace,
+                trace: plan.trace,
+                control,
             },
             args: &self.args.program,
-            output,
-            time_limit: self.args.time_limit,
-        };
-        Ok(driver::run::run(&request, &self.interrupts)?)
+            directory: None,
+            input: plan.input,
+            output: plan.output,
+            time_limit: plan.time_limit,
+        }
     }
 }
 

@@ -205,7 +205,7 @@ impl Names<'_> {
                 method: at.method.to_string(),
                 file: at.file.as_ref().map(|f| f.to_string()),
                 line: at.line,
-                bci: None,
+                ..Frame::default()
             });
         finding::Thread {
             id: u64::from(id.0),
@@ -300,6 +300,7 @@ fn frame(site: &Site) -> Frame {
     Frame {
         class: dotted(&site.class),
         method: site.method.to_string(),
+        desc: Some(site.desc.to_string()),
         file: site.file.as_ref().map(|f| f.to_string()),
         line: site.line,
         bci: Some(site.bci),

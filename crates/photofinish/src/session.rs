@@ -57,10 +57,17 @@ impl Session {
             started,
         } = result;
         let said = findings.summary.as_ref().map(|s| s.ended.as_str());
-        let ended = ended(&outcome, said, started);
+        let control = findings.summary.as_ref().and_then(|s| s.control.clone());
+        let stood = control.as_ref().map(|c| c.outcome.as_str());
+        let ended = match (ended(&outcome, said, started), stood) {
+            ("exit" | "halt", Some(word @ ("deadlock" | "livelock" | "stuck" | "limit"))) => word,
+            (word, _) => word,
+        };
         self.refused |= !started && outcome.stopped.is_none();
         // Without the agent's last word, what it found may be incomplete.
-        self.limited |= outcome.stopped.is_some() || started && said.is_none();
+        self.limited |= outcome.stopped.is_some()
+            || started && said.is_none()
+            || matches!(ended, "stuck" | "limit");
         self.interrupted |= outcome.stopped == Some(Stopped::Interrupted);
         if let (Some(signal), None) = (outcome.signal, outcome.stopped) {
             self.crashed |= CRASHES.contains(&signal);
@@ -68,6 +75,9 @@ impl Session {
         for text in complaints(&outcome, said.is_some(), started) {
             self.merge.warn(text);
         }
+        let dump = outcome
+            .dump
+            .or_else(|| findings.stuck.as_ref().map(|(_, dump)| dump.clone()));
         self.merge.add(
             findings,
             Run {
@@ -76,6 +86,11 @@ impl Session {
                 ended: ended.to_owned(),
                 races: 0,
                 seconds: outcome.elapsed.as_secs_f64(),
+                scheduler: control.as_ref().map(|c| c.strategy.clone()),
+                seed: control.as_ref().map(|c| c.seed),
+                steps: control.as_ref().map(|c| c.steps),
+                digest: control.and_then(|c| c.digest),
+                dump: dump.filter(|dump| !dump.is_empty()),
             },
         );
         self.program.exit = outcome.exit;
@@ -95,7 +110,7 @@ impl Session {
             .finish(show::tool(), command, self.program, seconds);
         let idle = self.refused || idle(&report);
         let code = match () {
-            () if !report.races.is_empty() => exit::FOUND,
+            () if report.has_findings() => exit::FOUND,
             () if self.crashed => exit::TOOL_FAILED,
             () if self.limited => exit::LIMIT,
             () if idle => exit::NOT_EXERCISED,
@@ -132,7 +147,8 @@ fn not_exercised(report: &Report) -> String {
 fn ended(outcome: &Outcome, said: Option<&str>, started: bool) -> &'static str {
     match (outcome.stopped, said) {
         (Some(Stopped::TimeLimit), _) => "time-limit",
-        (Some(Stopped::Interrupted), _) => "interrupted",
+        (Some(Stopped::Interrupted | Stopped::Unwanted), _) => "interrupted",
+        (Some(Stopped::Stuck), _) => "stuck",
         (None, Some("halt")) => "halt",
         (None, Some(_)) => "exit",
         (None, None) if outcome.signal.is_some() => "killed",
@@ -152,6 +168,12 @@ fn complaints(outcome: &Outcome, summary: bool, started: bool) -> Vec<String> {
         texts.push(
             "the program ended without an orderly exit: what was found up to then is reported, \
              how much was covered is unknown"
+                .to_owned(),
+        );
+    }
+    if outcome.stopped == Some(Stopped::Stuck) {
+        texts.push(
+            "the JVM showed no sign of life and was killed (--watchdog says after how long)"
                 .to_owned(),
         );
     }
@@ -190,9 +212,8 @@ mod tests {
             outcome: Outcome {
                 exit,
                 signal,
-                stopped: None,
-                output_sha256: None,
                 elapsed: Duration::from_millis(5),
+                ..Outcome::default()
             },
             findings: Findings {
                 summary,
@@ -223,5 +244,28 @@ mod tests {
         let mut stopped = result(Some(143), None, Some(2));
         stopped.outcome.stopped = Some(Stopped::TimeLimit);
         assert_eq!(code(stopped), (75, "time-limit".into()));
+        let mut stuck = result(None, Some(9), None);
+        stuck.outcome.stopped = Some(Stopped::Stuck);
+        assert_eq!(code(stuck), (75, "stuck".into()));
+    }
+
+    #[test]
+    fn a_run_that_the_agent_ended_is_no_exit_of_the_programs() {
+        let ended = |word: &str| {
+            let mut result = result(Some(112), None, Some(2));
+            let summary = result.findings.summary.as_mut().unwrap();
+            summary.control = Some(report::control::ControlSummary {
+                outcome: word.into(),
+                ..Default::default()
+            });
+            if word == "deadlock" {
+                result.findings.deadlocks.push(Default::default());
+            }
+            code(result)
+        };
+        assert_eq!(ended("exit"), (0, "exit".into()));
+        assert_eq!(ended("deadlock"), (66, "deadlock".into()));
+        assert_eq!(ended("stuck"), (75, "stuck".into()));
+        assert_eq!(ended("limit"), (75, "limit".into()));
     }
 }

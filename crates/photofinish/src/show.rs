@@ -46,10 +46,10 @@ pub fn command(args: &args::Report) -> Result<u8, Failure> {
         let program: Vec<OsString> = report.program.args.iter().map(OsString::from).collect();
         to_terminal(&report, &args.show, &program, std::io::stdout())?;
     }
-    Ok(if report.races.is_empty() {
-        exit::NOTHING_FOUND
-    } else {
+    Ok(if report.has_findings() {
         exit::FOUND
+    } else {
+        exit::NOTHING_FOUND
     })
 }
 

@@ -1,6 +1,7 @@
 //! Finds the Java source of a class: first in the directories the user named,
 //! then where builds usually keep them, then beside and above the class path.
 
+use driver::classes::class_path;
 use report::terminal::Sources;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -102,62 +103,12 @@ fn read(path: &Path) -> Option<Vec<String>> {
     )
 }
 
-/// The entries of the class path and module path among java's arguments, and
-/// the jar to run.
-fn class_path(program: &[OsString]) -> Vec<PathBuf> {
-    const WITH_PATH: &[&str] = &[
-        "-cp",
-        "-classpath",
-        "--class-path",
-        "-p",
-        "--module-path",
-        "-jar",
-    ];
-    let mut entries = Vec::new();
-    let mut args = program.iter();
-    while let Some(arg) = args.next() {
-        let text = arg.to_string_lossy();
-        if WITH_PATH.contains(&text.as_ref()) {
-            entries.extend(args.next().into_iter().flat_map(std::env::split_paths));
-            if text == "-jar" {
-                break;
-            }
-        } else if let Some(path) = ["--class-path=", "--module-path="]
-            .iter()
-            .find_map(|prefix| text.strip_prefix(prefix))
-        {
-            entries.extend(std::env::split_paths(path));
-        } else if !text.starts_with('-') {
-            // The main class: what follows is the program's own.
-            break;
-        }
-    }
-    entries.retain(|entry| !entry.as_os_str().is_empty());
-    entries
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn os(args: &[&str]) -> Vec<OsString> {
         args.iter().map(OsString::from).collect()
-    }
-
-    #[test]
-    fn class_paths_of_all_spellings() {
-        let path = |args: &[&str]| class_path(&os(args));
-        assert_eq!(
-            path(&["-ea", "-cp", "a:b/c", "Main", "-cp", "x"]),
-            [Path::new("a"), Path::new("b/c")]
-        );
-        assert_eq!(path(&["--class-path=a", "Main"]), [Path::new("a")]);
-        assert_eq!(
-            path(&["-jar", "x/app.jar", "-cp", "y"]),
-            [Path::new("x/app.jar")]
-        );
-        assert_eq!(path(&["-p", "mods", "-m", "m/a.B"]), [Path::new("mods")]);
-        assert!(path(&["-cp"]).is_empty());
     }
 
     #[test]

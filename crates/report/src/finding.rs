@@ -6,6 +6,7 @@
 //! Parsing is lenient where a killed program may have left half a line, and
 //! nowhere silent: what could not be read comes back as a complaint.
 
+use crate::control::{ControlSummary, Hit, Standstill, Uncaught};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -17,6 +18,9 @@ pub struct Frame {
     pub class: String,
     #[serde(default)]
     pub method: String,
+    /// The method's descriptor, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub desc: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,6 +174,20 @@ pub enum Line {
         sites: [u64; 2],
         count: u64,
     },
+    Hit(Box<Hit>),
+    Deadlock(Standstill),
+    Livelock(Standstill),
+    Uncaught(Uncaught),
+    /// The run did not get on inside the JVM or in native code.
+    Stuck {
+        why: String,
+        #[serde(default)]
+        dump: String,
+    },
+    /// Something that the run could not control.
+    Uncontrolled {
+        what: String,
+    },
 }
 
 /// `summary.json`: written when the JVM ends in an orderly way.
@@ -196,6 +214,9 @@ pub struct Summary {
     pub counts: Map<String, Value>,
     #[serde(default)]
     pub ended: String,
+    /// Of a controlled run.
+    #[serde(default)]
+    pub control: Option<ControlSummary>,
 }
 
 /// Everything one run said.
@@ -204,6 +225,12 @@ pub struct Findings {
     pub races: Vec<Race>,
     pub skipped: Vec<Skipped>,
     pub warnings: Vec<String>,
+    pub hits: Vec<Hit>,
+    pub deadlocks: Vec<Standstill>,
+    pub livelocks: Vec<Standstill>,
+    pub uncaught: Vec<Uncaught>,
+    /// Why the run was stuck, and a thread dump.
+    pub stuck: Option<(String, String)>,
     /// None: the program was killed or halted before the agent could write it.
     pub summary: Option<Summary>,
 }
@@ -259,6 +286,14 @@ impl Findings {
                         known.count = known.count.max(count);
                     }
                 }
+                Ok(Line::Hit(hit)) => found.hits.push(*hit),
+                Ok(Line::Deadlock(still)) => found.deadlocks.push(still),
+                Ok(Line::Livelock(still)) => found.livelocks.push(still),
+                Ok(Line::Uncaught(uncaught)) => found.uncaught.push(uncaught),
+                Ok(Line::Stuck { why, dump }) => found.stuck = Some((why, dump)),
+                Ok(Line::Uncontrolled { what }) => {
+                    found.warnings.push(format!("not under control: {what}"));
+                }
                 Err(_) if torn => {}
                 Err(error) => {
                     unreadable += 1;
@@ -297,6 +332,31 @@ mod tests {
         assert_eq!(found.races[0].count, 9);
         assert_eq!(found.skipped.len(), 1);
         assert_eq!(found.warnings, ["w"]);
+    }
+
+    #[test]
+    fn reads_what_controlled_runs_say() {
+        let text = concat!(
+            r#"{"kind":"hit","step":3,"first":{"op":"read","frame":{"class":"A"}},"second":{"op":"write","frame":{"class":"B"}}}"#,
+            "\n",
+            r#"{"kind":"deadlock","cycle":true,"threads":[{"thread":"a","waits_for":"a monitor","held_by":null,"since":["A.m(A.java:3)"],"holds":["B"]}]}"#,
+            "\n",
+            r#"{"kind":"livelock","threads":[]}"#,
+            "\n",
+            r#"{"kind":"uncaught","thread":"main","exception":"java.lang.Error: x","stack":[{"class":"A","method":"m"}]}"#,
+            "\n",
+            r#"{"kind":"stuck","why":"native code","dump":"..."}"#,
+            "\n",
+            r#"{"kind":"uncontrolled","what":"SecureRandom"}"#,
+            "\n",
+        );
+        let found = Findings::parse(text.as_bytes());
+        assert_eq!(found.hits.len(), 1);
+        assert_eq!(found.deadlocks[0].threads[0].stack[0].line, Some(3));
+        assert_eq!(found.livelocks.len(), 1);
+        assert_eq!(found.uncaught[0].class(), "java.lang.Error");
+        assert_eq!(found.stuck, Some(("native code".into(), "...".into())));
+        assert_eq!(found.warnings, ["not under control: SecureRandom"]);
     }
 
     #[test]

@@ -2,9 +2,11 @@
 //! text goes to writers; source files are asked for through a trait.
 //!
 //! ```text
-//! finding  what a run says ─► merge ─► result  the JSON contract ─► terminal
+//! finding, control  what a run says ─► merge ─► result, confirmed  the JSON contract ─► terminal
 //! ```
 
+pub mod confirmed;
+pub mod control;
 pub mod finding;
 pub mod fingerprint;
 pub mod merge;

@@ -9,6 +9,7 @@
 //! program's own before the JDK's), then statements, so equal findings give equal reports whatever order the threads
 //! happened to run in.
 
+use crate::confirmed::{Deadlock, Failure};
 use crate::finding::{self, Findings, Frame, Location};
 use crate::fingerprint::fingerprint;
 use crate::result::{Access, Coverage, Program, Race, Report, Run, SCHEMA, Status, Timing};
@@ -64,6 +65,8 @@ pub struct Merge {
     warnings: BTreeSet<String>,
     missing_models: BTreeSet<String>,
     coverage: Coverage,
+    deadlocks: Vec<Deadlock>,
+    failures: Vec<Failure>,
 }
 
 impl Merge {
@@ -88,6 +91,39 @@ impl Merge {
         self.runs.push(run);
         self.skipped.extend(findings.skipped);
         self.warnings.extend(findings.warnings);
+        let number = self.runs.len() as u64;
+        let deadlocks = findings
+            .deadlocks
+            .into_iter()
+            .map(|still| ("deadlock", still));
+        let livelocks = findings
+            .livelocks
+            .into_iter()
+            .map(|still| ("livelock", still));
+        for (kind, still) in deadlocks.chain(livelocks) {
+            let new = Deadlock::of(kind, still, number);
+            match self.deadlocks.iter_mut().find(|known| known.same(&new)) {
+                Some(known) => known.runs += 1,
+                None => self.deadlocks.push(new),
+            }
+        }
+        let mut failed: Vec<Failure> = Vec::new();
+        for uncaught in findings.uncaught {
+            let new = Failure::of(uncaught, number);
+            // Two threads of one run may die of the same.
+            if !failed.iter().any(|known| known.same(&new)) {
+                failed.push(new);
+            }
+        }
+        for new in failed {
+            match self.failures.iter_mut().find(|known| known.same(&new)) {
+                Some(known) => known.runs += 1,
+                None => self.failures.push(new),
+            }
+        }
+        if let Some((why, _)) = findings.stuck {
+            self.warn(format!("run {number} was stuck and had to be ended: {why}"));
+        }
         if let Some(summary) = findings.summary {
             self.missing_models.extend(summary.missing_models);
             let coverage = &mut self.coverage;
@@ -140,6 +176,7 @@ impl Merge {
                     known.found_by.push(found.detector.clone());
                 }
                 known.count = known.count.saturating_add(found.count);
+                add_statements(&mut known.statements, &found);
                 if entry.last_run != run {
                     entry.last_run = run;
                     known.runs += 1;
@@ -155,6 +192,8 @@ impl Merge {
                 }
             }
             None => {
+                let mut statements = Vec::new();
+                add_statements(&mut statements, &found);
                 let [first, second] = &found.accesses;
                 let race = Race {
                     id: String::new(),
@@ -166,6 +205,12 @@ impl Merge {
                     allocated: found.allocated,
                     count: found.count,
                     runs: 1,
+                    first_run: run as u64 + 1,
+                    statements,
+                    outcomes: Vec::new(),
+                    trials: None,
+                    harm: None,
+                    replay: None,
                     other: Default::default(),
                 };
                 self.races.insert(
@@ -184,9 +229,25 @@ impl Merge {
         let mut races: Vec<Race> = self.races.into_values().map(|e| e.race).collect();
         // Stable: apart from this the order of the keys remains.
         races.sort_by_key(|race| (std::cmp::Reverse(race.status), race.location.in_jdk()));
+        let several = self.runs.len() > 1;
         for (index, race) in races.iter_mut().enumerate() {
             race.id = format!("R{}", index + 1);
             race.found_by.sort();
+            if !several {
+                race.first_run = 0;
+            }
+            race.statements.sort_by_key(statement);
+            let shown = |frame: &Frame| race.accesses.iter().any(|a| a.at == *frame);
+            if race.statements.iter().all(shown) {
+                race.statements.clear();
+            }
+        }
+        let (mut deadlocks, mut failures) = (self.deadlocks, self.failures);
+        for (index, deadlock) in deadlocks.iter_mut().enumerate() {
+            deadlock.id = format!("D{}", index + 1);
+        }
+        for (index, failure) in failures.iter_mut().enumerate() {
+            failure.id = format!("F{}", index + 1);
         }
         Report {
             schema: SCHEMA,
@@ -195,6 +256,8 @@ impl Merge {
             program,
             runs: self.runs,
             races,
+            deadlocks,
+            failures,
             coverage: Coverage {
                 classes_skipped: self.skipped.into_iter().collect(),
                 missing_models: self.missing_models.into_iter().collect(),
@@ -208,6 +271,25 @@ impl Merge {
             other: Default::default(),
         }
     }
+}
+
+/// Keeps the instructions of a finding beside those known already.
+fn add_statements(known: &mut Vec<Frame>, found: &finding::Race) {
+    for access in &found.accesses {
+        let frame = &access.frame;
+        if frame.bci.is_some() && !known.iter().any(|k| statement(k) == statement(frame)) {
+            known.push(frame.clone());
+        }
+    }
+}
+
+fn statement(frame: &Frame) -> (String, String, Option<String>, Option<u32>) {
+    (
+        frame.class.clone(),
+        frame.method.clone(),
+        frame.desc.clone(),
+        frame.bci,
+    )
 }
 
 fn access(found: finding::Access) -> Access {

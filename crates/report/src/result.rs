@@ -4,6 +4,7 @@
 //! added. Members this version does not know are kept as they came, so that an
 //! older tool can render and pass on a newer file.
 
+use crate::confirmed::{Deadlock, Failure, Harm, Outcome, Replay, Trials};
 use crate::finding::{AccessOp, Frame, Location, Skipped};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -76,6 +77,10 @@ fn is_true(b: &bool) -> bool {
     *b
 }
 
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Race {
     pub id: String,
@@ -95,6 +100,24 @@ pub struct Race {
     /// In how many runs it was seen.
     #[serde(default)]
     pub runs: u64,
+    /// The first of them, counted from 1.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub first_run: u64,
+    /// All instructions that took part, where they are more than the two
+    /// above: a line may hold several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<Frame>,
+    /// What came of it when it was made to happen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outcomes: Vec<Outcome>,
+    /// Attempts to make it happen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trials: Option<Trials>,
+    /// Of a race that was made to happen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harm: Option<Harm>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -119,10 +142,25 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<String>,
     /// `exit`, `halt`, `killed`, `time-limit`, `interrupted`, `not-started` or
-    /// `offline`.
+    /// `offline`; of controlled runs also `deadlock`, `livelock`, `stuck` or
+    /// `limit`.
     pub ended: String,
     pub races: u64,
     pub seconds: f64,
+    /// Who decided which thread runs, unless it was the operating system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Scheduling steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    /// Of all its events: equal digests, equal runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// What the threads were doing when it was stuck.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dump: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -159,6 +197,12 @@ pub struct Report {
     pub runs: Vec<Run>,
     #[serde(default)]
     pub races: Vec<Race>,
+    /// Runs that came to a standstill.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deadlocks: Vec<Deadlock>,
+    /// Exceptions that nobody caught, assertion errors among them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failure>,
     #[serde(default)]
     pub coverage: Coverage,
     /// Where the tool was not in control, in words.
@@ -205,6 +249,13 @@ impl Report {
             None => return Err(ReadError::Malformed("it has no \"schema\" number".into())),
         }
         serde_json::from_value(value).map_err(|e| ReadError::Malformed(e.to_string()))
+    }
+
+    /// Whether there is something to complain about in the program. A mere
+    /// suspicion that no trial could make happen is shown, but is no finding.
+    pub fn has_findings(&self) -> bool {
+        let found = |race: &Race| race.status > Status::Potential || race.trials.is_none();
+        self.races.iter().any(found) || !self.deadlocks.is_empty() || !self.failures.is_empty()
     }
 
     /// Indented JSON with a newline at the end.

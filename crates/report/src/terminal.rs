@@ -3,6 +3,8 @@
 //! them, locks held, where the object came from; then what was covered, and
 //! what was not.
 
+mod control;
+
 use crate::finding::{AccessOp, Frame, Location, in_jdk};
 use crate::result::{Access, Race, Report, Run};
 use crate::snippet::span;
@@ -68,6 +70,12 @@ pub fn render(
             None => page.race(race)?,
         }
     }
+    for deadlock in &report.deadlocks {
+        page.deadlock(deadlock)?;
+    }
+    for failure in &report.failures {
+        page.failure(failure)?;
+    }
     page.coverage(report)?;
     page.verdict(report)
 }
@@ -124,9 +132,11 @@ impl Page<'_> {
         self.head(race)?;
         writeln!(
             self.out,
-            "\n  by the same two calls as {} (-v shows all)\n",
+            "\n  by the same two calls as {} (-v shows all)",
             clean(first)
-        )
+        )?;
+        self.outcomes(race)?;
+        writeln!(self.out)
     }
 
     fn race(&mut self, race: &Race) -> io::Result<()> {
@@ -144,6 +154,7 @@ impl Page<'_> {
         {
             writeln!(self.out, "\n  the array was allocated in {}", place(at))?;
         }
+        self.outcomes(race)?;
         writeln!(self.out)
     }
 
@@ -160,6 +171,7 @@ impl Page<'_> {
         if self.runs > 1 {
             facts += &format!("; in {} of {} runs", race.runs, self.runs);
         }
+        facts += &self.trials(race);
         writeln!(self.out, "{} ({facts})", self.paint(Style::Red, &head))
     }
 
@@ -322,24 +334,30 @@ impl Page<'_> {
             let label = self.paint(Style::Yellow, "warning:");
             writeln!(self.out, "{label} {}", clean(text))?;
         }
+        self.dumps(report)?;
         Ok(())
     }
 
     fn verdict(&mut self, report: &Report) -> io::Result<()> {
-        let races = match report.races.len() {
-            0 => "no race found".to_owned(),
-            1 => "1 race".to_owned(),
-            n => format!("{n} races"),
-        };
-        let style = if report.races.is_empty() {
-            Style::Bold
-        } else {
+        let races = control::findings(report);
+        let style = if report.has_findings() {
             Style::Red
+        } else {
+            Style::Bold
+        };
+        let trials: u64 = report
+            .races
+            .iter()
+            .filter_map(|r| Some(r.trials?.run))
+            .sum();
+        let trials = match trials {
+            0 => String::new(),
+            n => format!(" and {}", counted(n, "trial", "trials")),
         };
         let c = &report.coverage;
         writeln!(
             self.out,
-            "{} in {}: {}, {}{}, {:.1} s",
+            "{} in {}{trials}: {}, {}{}, {:.1} s",
             self.paint(style, &races),
             runs(&report.runs),
             counted(
@@ -368,6 +386,8 @@ fn runs(runs: &[Run]) -> String {
             ("time-limit", ..) => "stopped at the time limit".to_owned(),
             ("interrupted", ..) => "interrupted".to_owned(),
             ("offline", ..) => "from a trace".to_owned(),
+            ("deadlock" | "livelock" | "stuck", ..) => clean(&run.ended),
+            ("limit", ..) => "stopped at the limit of steps".to_owned(),
             (_, Some(code), _) => format!("exit code {code}"),
             (_, None, Some(signal)) => format!("killed by {}", clean(signal)),
             (other, None, None) => clean(other),

@@ -12,6 +12,7 @@ fn frame(method: &str, line: u32, bci: u32) -> Frame {
         file: Some("C.java".into()),
         line: Some(line),
         bci: Some(bci),
+        ..Frame::default()
     }
 }
 

@@ -1,0 +1,163 @@
+//! Members of the report about controlled runs: what came of races that were
+//! made to happen, runs that came to a standstill, exceptions that nobody
+//! caught, and how to see any of it again.
+
+use crate::control::{Standstill, Uncaught, Waiting};
+use crate::finding::Frame;
+use serde::{Deserialize, Serialize};
+
+/// What came of a trial in which the race was made to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effect {
+    /// A thread died of an exception or assertion error.
+    Exception,
+    Deadlock,
+    /// Threads that go on without getting anywhere.
+    Livelock,
+    /// The program printed something else than in the reference run, or ended
+    /// with another exit code.
+    OutputDiffers,
+    /// Nothing out of the ordinary.
+    Ok,
+}
+
+impl Effect {
+    /// As the JSON has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Effect::Exception => "exception",
+            Effect::Deadlock => "deadlock",
+            Effect::Livelock => "livelock",
+            Effect::OutputDiffers => "output-differs",
+            Effect::Ok => "ok",
+        }
+    }
+}
+
+/// Trials that ended in the same way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Which of the race's accesses went first.
+    pub first: u8,
+    pub result: Effect,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// Of the exception.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<Frame>,
+    /// How many trials.
+    #[serde(default)]
+    pub trials: u64,
+    /// One of them again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trials {
+    pub run: u64,
+    /// In how many of them the race was made to happen.
+    pub hit: u64,
+    /// How many were asked for, if the rest was not needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<u64>,
+}
+
+/// As observed in the trials; others might show more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Harm {
+    /// Some trial failed, stood still or printed something else.
+    Harmful,
+    /// None did, though both orders were tried.
+    Harmless,
+    /// None did, but only one order was seen.
+    Unknown,
+}
+
+/// How to see it again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replay {
+    pub seed: u64,
+    /// To be pasted into a shell.
+    pub command: String,
+}
+
+/// A run that came to a standstill.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deadlock {
+    pub id: String,
+    /// `deadlock` or `livelock`.
+    pub kind: String,
+    /// The threads wait for each other in a ring.
+    pub cycle: bool,
+    pub threads: Vec<Waiting>,
+    /// In how many runs.
+    #[serde(default)]
+    pub runs: u64,
+    #[serde(default)]
+    pub first_run: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
+}
+
+impl Deadlock {
+    pub(crate) fn of(kind: &str, still: Standstill, run: u64) -> Deadlock {
+        Deadlock {
+            id: String::new(),
+            kind: kind.to_owned(),
+            cycle: still.cycle,
+            threads: still.threads,
+            runs: 1,
+            first_run: run,
+            replay: None,
+        }
+    }
+
+    /// The same threads at the same places.
+    pub(crate) fn same(&self, other: &Deadlock) -> bool {
+        let places = |d: &Deadlock| {
+            let place = |w: &Waiting| (w.thread.clone(), w.stack.first().cloned());
+            d.threads.iter().map(place).collect::<Vec<_>>()
+        };
+        self.kind == other.kind && places(self) == places(other)
+    }
+}
+
+/// An exception that nobody caught.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    pub id: String,
+    pub thread: String,
+    pub exception: String,
+    #[serde(default)]
+    pub stack: Vec<Frame>,
+    /// In how many runs.
+    #[serde(default)]
+    pub runs: u64,
+    #[serde(default)]
+    pub first_run: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
+}
+
+impl Failure {
+    pub(crate) fn of(uncaught: Uncaught, run: u64) -> Failure {
+        Failure {
+            id: String::new(),
+            thread: uncaught.thread,
+            exception: uncaught.exception,
+            stack: uncaught.stack,
+            runs: 1,
+            first_run: run,
+            replay: None,
+        }
+    }
+
+    /// The same kind of exception from the same place.
+    pub(crate) fn same(&self, other: &Failure) -> bool {
+        let class = |f: &Failure| f.exception.split(':').next().map(str::to_owned);
+        class(self) == class(other) && self.stack.first() == other.stack.first()
+    }
+}

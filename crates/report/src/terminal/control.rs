@@ -1,0 +1,257 @@
+//! The part of the page that comes from controlled runs: what became of races
+//! that were made to happen, standstills, uncaught exceptions.
+
+use super::{Page, SHORT_STACK, Style, counted, is_jdk, place};
+use crate::confirmed::{Deadlock, Effect, Failure, Harm, Outcome, Replay};
+use crate::finding::{AccessOp, Frame};
+use crate::result::{Access, Race, Report, Status};
+use crate::text::{clean, clean_line};
+use std::io;
+
+/// Lines of a thread dump shown unless everything is asked for.
+const SHORT_DUMP: usize = 40;
+
+impl Page<'_> {
+    /// `; made to happen in 87 of 87 trials, harmful`.
+    pub(super) fn trials(&self, race: &Race) -> String {
+        let Some(trials) = race.trials else {
+            return String::new();
+        };
+        if trials.hit == 0 {
+            let run = counted(trials.run, "trial", "trials");
+            return format!("; not made to happen in {run}");
+        }
+        let harm = match race.harm {
+            Some(Harm::Harmful) => ", harmful",
+            Some(Harm::Harmless) => ", harmless as far as seen",
+            Some(Harm::Unknown) | None => "",
+        };
+        let run = counted(trials.run, "trial", "trials");
+        format!("; made to happen in {} of {run}{harm}", trials.hit)
+    }
+
+    pub(super) fn outcomes(&mut self, race: &Race) -> io::Result<()> {
+        if !race.outcomes.is_empty() {
+            writeln!(self.out)?;
+        }
+        for outcome in &race.outcomes {
+            let first = usize::from(outcome.first);
+            let first = race.accesses.get(first).unwrap_or(&race.accesses[0]);
+            let [a, b] = &race.accesses;
+            let who = if (&a.at, a.op) == (&b.at, b.op) {
+                "in either order".to_owned()
+            } else {
+                format!("{} first", self::access(first, a.op != b.op))
+            };
+            let who = self.paint(Style::Bold, &who);
+            let trials = counted(outcome.trials, "trial", "trials");
+            let text = effect(outcome);
+            let text = match outcome.result {
+                Effect::Ok => text,
+                _ => self.paint(Style::Red, &text),
+            };
+            writeln!(self.out, "  {who} ({trials}): {text}")?;
+            self.frames(&outcome.stack)?;
+            if outcome.result != Effect::Ok || self.options.verbose {
+                self.replay(outcome.replay.as_ref(), "      ")?;
+            }
+        }
+        let shown = |replay: &Replay| {
+            let shown = |o: &Outcome| o.result != Effect::Ok || self.options.verbose;
+            let mut outcomes = race.outcomes.iter().filter(|o| shown(o));
+            outcomes.any(|o| o.replay.as_ref() == Some(replay))
+        };
+        match race.replay.as_ref().filter(|replay| !shown(replay)) {
+            Some(replay) => {
+                writeln!(self.out)?;
+                self.replay(Some(replay), "  ")
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn replay(&mut self, replay: Option<&Replay>, indent: &str) -> io::Result<()> {
+        match replay {
+            Some(replay) => {
+                writeln!(
+                    self.out,
+                    "{indent}= to see it again: {}",
+                    clean(&replay.command)
+                )
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// A stack below the line that it belongs to.
+    fn frames(&mut self, stack: &[Frame]) -> io::Result<()> {
+        let most = if self.options.verbose {
+            stack.len()
+        } else {
+            SHORT_STACK
+        };
+        // What the JDK calls at the bottom of a thread says nothing.
+        let own = stack.iter().rposition(|f| !is_jdk(f));
+        let end = match own {
+            Some(last) if !self.options.verbose => last + 1,
+            _ => stack.len(),
+        };
+        for frame in stack.iter().take(end.min(most)) {
+            writeln!(self.out, "      = at {}", place(frame))?;
+        }
+        if end > most {
+            writeln!(self.out, "      = ... {} more (-v shows them)", end - most)?;
+        }
+        Ok(())
+    }
+
+    fn seen(&self, runs: u64) -> String {
+        if self.runs > 1 {
+            format!(" (in {runs} of {} runs)", self.runs)
+        } else {
+            String::new()
+        }
+    }
+
+    pub(super) fn deadlock(&mut self, deadlock: &Deadlock) -> io::Result<()> {
+        let what = match (deadlock.kind.as_str(), deadlock.cycle) {
+            ("livelock", _) => "livelock: threads go on without getting anywhere",
+            (_, true) => "deadlock: threads wait for each other",
+            (_, false) => "deadlock: nobody is left to wake these threads",
+        };
+        let head = format!("{}: {what}", clean(&deadlock.id));
+        let head = self.paint(Style::Red, &head);
+        writeln!(self.out, "{head}{}", self.seen(deadlock.runs))?;
+        for waiting in &deadlock.threads {
+            let thread = format!("thread \"{}\"", clean(&waiting.thread));
+            let thread = self.paint(Style::Bold, &thread);
+            let mut text = String::new();
+            if !waiting.waits_for.is_empty() {
+                text += &format!(" waits for {}", clean(&waiting.waits_for));
+            }
+            if let Some(holder) = &waiting.held_by {
+                text += &format!(", held by thread \"{}\"", clean(holder));
+            }
+            writeln!(self.out, "\n  {thread}{text}")?;
+            if !waiting.holds.is_empty() {
+                let holds: Vec<String> = waiting.holds.iter().map(|lock| clean(lock)).collect();
+                writeln!(self.out, "      holding {}", holds.join(", "))?;
+            }
+            self.frames(&waiting.stack)?;
+        }
+        if deadlock.replay.is_some() {
+            writeln!(self.out)?;
+        }
+        self.replay(deadlock.replay.as_ref(), "  ")?;
+        writeln!(self.out)
+    }
+
+    pub(super) fn failure(&mut self, failure: &Failure) -> io::Result<()> {
+        let head = format!(
+            "{}: {} ended thread \"{}\"",
+            clean(&failure.id),
+            clean(&failure.exception),
+            clean(&failure.thread)
+        );
+        let head = self.paint(Style::Red, &head);
+        writeln!(self.out, "{head}{}", self.seen(failure.runs))?;
+        self.frames(&failure.stack)?;
+        self.replay(failure.replay.as_ref(), "      ")?;
+        writeln!(self.out)
+    }
+}
+
+impl Page<'_> {
+    /// Thread dumps of runs that were stuck.
+    pub(super) fn dumps(&mut self, report: &Report) -> io::Result<()> {
+        for (index, run) in report.runs.iter().enumerate() {
+            let Some(dump) = &run.dump else { continue };
+            let head = format!("thread dump of run {}:", index + 1);
+            writeln!(self.out, "{}", self.paint(Style::Yellow, &head))?;
+            let most = if self.options.verbose {
+                usize::MAX
+            } else {
+                SHORT_DUMP
+            };
+            let mut lines = dump.lines();
+            for line in lines.by_ref().take(most) {
+                writeln!(self.out, "  | {}", clean_line(line))?;
+            }
+            match lines.count() {
+                0 => {}
+                more => writeln!(self.out, "  | ... {more} more lines (-v shows them)")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn access(access: &Access, op_is_enough: bool) -> String {
+    let op = match access.op {
+        AccessOp::Read => "read",
+        AccessOp::Write => "write",
+    };
+    match (&access.at.file, access.at.line) {
+        (Some(file), Some(line)) if !op_is_enough => clean(&format!("the {op} at {file}:{line}")),
+        _ => format!("the {op}"),
+    }
+}
+
+fn effect(outcome: &Outcome) -> String {
+    let detail = clean(&outcome.detail);
+    match outcome.result {
+        Effect::Ok => "nothing out of the ordinary".to_owned(),
+        Effect::Exception => detail,
+        Effect::Deadlock | Effect::Livelock if detail.is_empty() => {
+            outcome.result.name().to_owned()
+        }
+        Effect::Deadlock | Effect::Livelock => format!("{}: {detail}", outcome.result.name()),
+        Effect::OutputDiffers => detail,
+    }
+}
+
+/// `3 races` or, after trials, `2 confirmed races (1 harmful) and 1 potential`;
+/// then the rest.
+pub(super) fn findings(report: &Report) -> String {
+    let tried = report.races.iter().any(|race| race.trials.is_some());
+    let mut parts = Vec::new();
+    if tried {
+        let confirmed = |race: &&Race| race.status == Status::Confirmed;
+        let real = report.races.iter().filter(confirmed).count() as u64;
+        let harmful = |race: &&Race| race.harm == Some(Harm::Harmful);
+        let harmful = report.races.iter().filter(harmful).count();
+        if real > 0 {
+            let races = counted(real, "confirmed race", "confirmed races");
+            parts.push(match harmful {
+                0 => races,
+                n => format!("{races} ({n} harmful)"),
+            });
+        }
+        for status in [Status::Observed, Status::Predicted, Status::Potential] {
+            let others = report.races.iter().filter(|r| r.status == status).count();
+            if others > 0 {
+                parts.push(format!("{others} {}", status.word()));
+            }
+        }
+    } else if !report.races.is_empty() {
+        parts.push(counted(report.races.len() as u64, "race", "races"));
+    }
+    let count = |kind: &str| {
+        let of = |d: &&Deadlock| (d.kind == "livelock") == (kind == "livelock");
+        report.deadlocks.iter().filter(of).count() as u64
+    };
+    for kind in ["deadlock", "livelock"] {
+        match count(kind) {
+            0 => {}
+            n => parts.push(counted(n, kind, &format!("{kind}s"))),
+        }
+    }
+    match report.failures.len() as u64 {
+        0 => {}
+        n => parts.push(counted(n, "uncaught exception", "uncaught exceptions")),
+    }
+    match parts.len() {
+        0 => "no race found".to_owned(),
+        _ => parts.join(", "),
+    }
+}

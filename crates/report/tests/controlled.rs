@@ -1,0 +1,143 @@
+//! Reports of controlled runs: what the agent's lines become, and how it reads.
+//! After a wanted change: `UPDATE_GOLDEN=1 cargo test -p report`, and read the
+//! difference before committing it.
+
+use report::confirmed::{Effect, Harm, Outcome, Replay, Trials};
+use report::finding::Findings;
+use report::merge::Merge;
+use report::result::{Program, Report, Run, Status};
+use report::terminal::{NoSources, Options, render};
+use std::path::Path;
+
+fn replay(name: &str) -> Option<Replay> {
+    Some(Replay {
+        seed: 7,
+        command: format!("photofinish replay {name}"),
+    })
+}
+
+fn report() -> Report {
+    let mut merge = Merge::new();
+    for _ in 0..2 {
+        let findings = Findings::parse(include_bytes!("golden/controlled.jsonl"));
+        let run = Run {
+            ended: "deadlock".into(),
+            seconds: 0.5,
+            scheduler: Some("random".into()),
+            seed: Some(7),
+            dump: Some("Full thread dump\n\n\"reader\" #12\n\tat A.read(Native Method)\n".into()),
+            ..Run::default()
+        };
+        merge.add(findings, run);
+    }
+    let mut report = merge.finish(
+        "photofinish 0.0.0".into(),
+        "confirm",
+        Program::default(),
+        1.5,
+    );
+    let ok = |first| Outcome {
+        first,
+        result: Effect::Ok,
+        detail: String::new(),
+        stack: vec![],
+        trials: 3,
+        replay: replay("R1.ok"),
+    };
+    let race = &mut report.races[0];
+    race.status = Status::Confirmed;
+    race.found_by.push("racefuzzer".into());
+    race.trials = Some(Trials {
+        run: 7,
+        hit: 7,
+        of: Some(100),
+    });
+    race.harm = Some(Harm::Harmful);
+    race.replay = replay("R1.exception");
+    race.outcomes = vec![
+        Outcome {
+            result: Effect::Exception,
+            detail: "java.lang.Error: ERROR1 in thread \"a\u{1b}[2J\"".into(),
+            stack: race.accesses[1].stack.clone(),
+            trials: 4,
+            replay: replay("R1.exception"),
+            ..ok(1)
+        },
+        ok(0),
+    ];
+    report.races[1].trials = Some(Trials {
+        run: 100,
+        hit: 0,
+        of: None,
+    });
+    report.deadlocks[0].replay = replay("D1");
+    report
+}
+
+fn text(report: &Report, options: Options) -> String {
+    let mut out = Vec::new();
+    render(report, &NoSources, options, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[track_caller]
+fn compare(name: &str, got: &str) {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let path = dir.join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, got).unwrap();
+    }
+    let wanted = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        got == wanted,
+        "{} differs; the report is now:\n{got}",
+        path.display()
+    );
+}
+
+#[test]
+fn terminal() {
+    let text = text(&report(), Options::default());
+    assert!(text.chars().all(|c| c == '\n' || !c.is_control()));
+    compare("controlled.txt", &text);
+}
+
+#[test]
+fn terminal_verbose() {
+    let options = Options {
+        verbose: true,
+        ..Options::default()
+    };
+    compare("controlled-verbose.txt", &text(&report(), options));
+}
+
+#[test]
+fn json() {
+    let report = report();
+    let mut out = Vec::new();
+    report.write_json(&mut out).unwrap();
+    assert_eq!(Report::from_json(&out).unwrap(), report);
+    compare("controlled.json", &String::from_utf8(out).unwrap());
+}
+
+#[test]
+fn the_same_standstill_and_exception_in_two_runs_are_one_each() {
+    let report = report();
+    let counts: Vec<u64> = report.deadlocks.iter().map(|d| d.runs).collect();
+    assert_eq!(counts, [2, 2]);
+    assert_eq!(report.failures.len(), 1);
+    assert_eq!(
+        (report.failures[0].runs, report.failures[0].first_run),
+        (2, 1)
+    );
+    assert!(report.warnings.iter().any(|w| w.contains("SecureRandom")));
+    assert!(report.warnings.iter().any(|w| w.contains("stuck")));
+}
+
+#[test]
+fn all_instructions_of_a_line_are_kept() {
+    let report = report();
+    let bcis: Vec<Option<u32>> = report.races[1].statements.iter().map(|f| f.bci).collect();
+    assert_eq!(bcis, [Some(2), Some(5), Some(7)]);
+    assert!(report.races[0].statements.is_empty(), "the accesses say it");
+}
