@@ -13,12 +13,16 @@
 //! `k` is a local of its own, since a method may assign to its local 0. If
 //! `entering` throws, the method ends without having locked anything, as a call
 //! that could not start would have.
+//!
+//! HotSpot compiles no method that visibly locks one object twice. If the body
+//! has locks of its own, it shall not see that `k` is `this`: it gets it back
+//! from a call.
 
-use classfile::{Snippet, acc};
+use classfile::{Asm, Snippet, acc, op};
 
 use crate::bracket::Bracket;
 use crate::method::{WeaveError, Weaver};
-use crate::probes;
+use crate::probes::{self, BRIDGE, ITSELF};
 use crate::site::SiteKind;
 
 /// The first version with class constants.
@@ -35,14 +39,21 @@ impl Weaver<'_, '_, '_> {
         let site = self.site_at(SiteKind::SyncMethod, 0);
         let lock = self.editor.alloc_local(1);
         let this_class = self.cx.class.this_index();
+        let locks_more = self.code.insns.iter().any(|i| i.op == op::MONITORENTER);
+        let object = |a: &mut Asm<'_>| {
+            if access & acc::STATIC != 0 {
+                a.ldc_cp(this_class);
+                return;
+            }
+            a.aload(0);
+            if locks_more {
+                a.invokestatic(BRIDGE, ITSELF.name, ITSELF.desc);
+            }
+        };
         let enter = self.assemble(
             probes::ENTERING,
             |a| {
-                if access & acc::STATIC == 0 {
-                    a.aload(0);
-                } else {
-                    a.ldc_cp(this_class);
-                }
+                object(a);
                 a.dup().astore(lock).push_int(site);
             },
             |a| {

@@ -1,10 +1,11 @@
 //! The probes: static methods of the bridge class, and nothing else that
-//! rewritten code calls. [`PROBES`] is the whole contract with the bridge.
+//! rewritten code calls. [`PROBES`], and [`ITSELF`], are the whole contract with
+//! the bridge.
 
 /// The bridge class.
 pub const BRIDGE: &str = "java/lang/Photofinish";
 
-/// One static void method of the bridge.
+/// One static method of the bridge, void but for [`ITSELF`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
     pub name: &'static str,
@@ -29,10 +30,17 @@ impl Probe {
     }
 }
 
+/// The one method of the bridge that returns something: its argument. See
+/// `monitor.rs`.
+pub const ITSELF: Probe = Probe {
+    name: "itself",
+    desc: "(Ljava/lang/Object;)Ljava/lang/Object;",
+};
+
 macro_rules! probes {
     ($($(#[$doc:meta])* $id:ident = $name:literal $desc:literal;)*) => {
         $($(#[$doc])* pub const $id: Probe = Probe { name: $name, desc: $desc };)*
-        /// Every probe there is.
+        /// Every probe there is, [`ITSELF`] aside.
         pub const PROBES: &[Probe] = &[$($id),*];
     };
 }

@@ -73,6 +73,11 @@ pub fn bridge(scratch: &Path, out: &Path, members: &str, body: &str) {
         let (name, params) = (probe.name, params.join(", "));
         let _ = writeln!(source, "public static void {name}({params}) {{ {body} }}");
     }
+    let _ = writeln!(
+        source,
+        "public static Object {}(Object o) {{ return o; }}",
+        instrument::probes::ITSELF.name
+    );
     source.push_str("}\nfinal class PhotofinishThread {}\n");
     let file = scratch.join("Photofinish.java");
     std::fs::write(&file, source).expect("bridge source");
