@@ -8,7 +8,8 @@
 //!
 //! `contest` is for programs that run freely and are only disturbed.
 //! `world` keeps track of who is enabled; `log` is what is kept of a run,
-//! `replay` repeats it from there, `progress` tells livelocks.
+//! `replay` repeats it from there, `table` shows it;
+//! `progress` tells livelocks.
 
 mod contest;
 pub mod log;
@@ -18,6 +19,7 @@ mod random;
 mod replay;
 mod strategies;
 mod strategy;
+pub mod table;
 mod world;
 
 pub use contest::{Disturbance, Noise};

@@ -1,0 +1,48 @@
+//! What must hold for any bytes; shared with the fuzz target.
+
+use schedule::log::{Entry, Log, Writer, read};
+use schedule::table::Table;
+
+/// Reads, shows, and writes again what was read.
+pub fn any(bytes: &[u8]) {
+    let Ok(log) = read(bytes) else {
+        return;
+    };
+    let text = Table::new(&log, 8).to_string();
+    assert_eq!(text.lines().count(), 1 + Table::new(&log, 8).rows.len());
+    let steps = |e: &&Entry| matches!(e, Entry::Step { .. });
+    let end = log.end.clone();
+    if log.complete {
+        let steps = log.entries.iter().filter(steps).count() as u64;
+        assert_eq!(end.map(|e| e.steps), Some(steps));
+    }
+    let again = read(&write(&log)).expect("just written");
+    assert_eq!(again.header, log.header);
+    assert_eq!(again.threads, log.threads);
+    assert_eq!(again.sites, log.sites);
+    assert_eq!(again.entries, log.entries);
+    assert!(again.complete);
+}
+
+/// A log with the tables first.
+pub fn write(log: &Log) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new(), &log.header).expect("in memory");
+    for (number, row) in &log.threads {
+        let written = writer.thread(*number, &row.name, row.parent);
+        written.expect("in memory");
+    }
+    for (number, site) in &log.sites {
+        writer.site(*number, site).expect("in memory");
+    }
+    for entry in &log.entries {
+        let written = match entry {
+            Entry::Step { thread, op } => writer.step(*thread, op),
+            Entry::Tick => writer.tick(),
+            Entry::Hit(hit) => writer.hit(hit),
+            Entry::Note(text) => writer.note(text),
+        };
+        written.expect("in memory");
+    }
+    let outcome = log.end.as_ref().map_or("", |end| &end.outcome);
+    writer.end(outcome).expect("in memory").0
+}
