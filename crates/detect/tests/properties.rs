@@ -44,6 +44,7 @@ const MIXED: Shape = Shape {
     mixed: true,
     init: false,
     blocking: true,
+    branchy: false,
 };
 const INIT: Shape = Shape {
     init: true,

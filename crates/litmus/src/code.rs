@@ -1,6 +1,7 @@
 //! A program's flat form: jumps instead of structure, and a site for every
 //! step, so that a thread's position is one number.
 
+use crate::flow::Sides;
 use crate::program::{Class, Expr, Handover, Lock, Place, Program, Reg, Stmt};
 use trace::{Mode, SiteId, ThreadId};
 
@@ -16,7 +17,8 @@ pub(crate) struct Code {
 pub(crate) enum Instr {
     Set(Reg, Expr),
     Jump(usize),
-    Unless(Expr, usize),
+    /// Of a branch, with what its sides may do, or of a loop.
+    Unless(Expr, usize, Option<Box<Sides>>),
     Assert(Expr, SiteId),
     /// Sets a loop's counter to 0.
     Enter(usize),
@@ -88,6 +90,7 @@ pub(crate) fn compile(program: &Program) -> Vec<Code> {
     let mut next_site = 1;
     let compile_one = |body: &Vec<Stmt>| {
         let mut compiler = Compiler {
+            program,
             code: Code::default(),
             next_site,
         };
@@ -98,12 +101,13 @@ pub(crate) fn compile(program: &Program) -> Vec<Code> {
     program.threads.iter().map(compile_one).collect()
 }
 
-struct Compiler {
+struct Compiler<'p> {
+    program: &'p Program,
     code: Code,
     next_site: u32,
 }
 
-impl Compiler {
+impl Compiler<'_> {
     fn block(&mut self, body: &[Stmt]) {
         for stmt in body {
             self.stmt(stmt);
@@ -183,20 +187,25 @@ impl Compiler {
             }
             Stmt::If(cond, then, otherwise) => {
                 let test = self.here();
-                self.code.instrs.push(Instr::Unless(cond, 0));
+                let sides = Box::new(Sides::of(self.program, &then, &otherwise));
+                self.code.instrs.push(Instr::Unless(cond, 0, Some(sides)));
                 self.block(&then);
                 let skip = self.here();
                 self.code.instrs.push(Instr::Jump(0));
                 self.target(test);
                 self.block(&otherwise);
                 self.target(skip);
+                let join = self.here();
+                if let Instr::Unless(_, _, Some(sides)) = &mut self.code.instrs[test] {
+                    sides.join = join;
+                }
             }
             Stmt::While { cond, bound, body } => {
                 let counter = self.code.loops;
                 self.code.loops += 1;
                 self.code.instrs.push(Instr::Enter(counter));
                 let test = self.here();
-                self.code.instrs.push(Instr::Unless(cond, 0));
+                self.code.instrs.push(Instr::Unless(cond, 0, None));
                 let count = self.here();
                 self.code.instrs.push(Instr::Iterate {
                     counter,
@@ -222,7 +231,7 @@ impl Compiler {
         let here = self.here();
         match &mut self.code.instrs[from] {
             Instr::Jump(to)
-            | Instr::Unless(_, to)
+            | Instr::Unless(_, to, _)
             | Instr::Iterate { exit: to, .. }
             | Instr::Step(Action::InitBegin { after: to, .. }, _) => *to = here,
             other => unreachable!("not a jump: {other:?}"),

@@ -1,5 +1,6 @@
 //! Running programs: one schedule, or all of them.
 
+use crate::flow::Flow;
 use crate::machine::{Choice, Machine, Outcome};
 use crate::program::{Program, Value};
 use std::collections::HashSet;
@@ -29,13 +30,23 @@ impl Execution {
 
 /// Runs `program` to its end. `pick` is given the choices, never none, and
 /// answers with the index of one; an index too large wraps round.
-pub fn run(program: &Program, mut pick: impl FnMut(&[Choice]) -> usize) -> Execution {
-    let mut machine = Machine::new(program);
+pub fn run(program: &Program, pick: impl FnMut(&[Choice]) -> usize) -> Execution {
+    Execution::of(to_the_end(Machine::new(program), pick))
+}
+
+/// The same, and what each of its events depends on.
+pub fn run_tracking(program: &Program, pick: impl FnMut(&[Choice]) -> usize) -> (Execution, Flow) {
+    let machine = to_the_end(Machine::tracking(program), pick);
+    let flow = machine.flow().cloned().unwrap_or_default();
+    (Execution::of(machine), flow)
+}
+
+fn to_the_end(mut machine: Machine, mut pick: impl FnMut(&[Choice]) -> usize) -> Machine {
     let mut choices = Vec::new();
     loop {
         machine.choices(&mut choices);
         if choices.is_empty() {
-            return Execution::of(machine);
+            return machine;
         }
         let picked = pick(&choices) % choices.len();
         machine.step(choices[picked]);

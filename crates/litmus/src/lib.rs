@@ -15,16 +15,17 @@
 //! ```
 //!
 //! `program` is the language, `code` its flat form, `machine` what runs it,
-//! `explore` tries every schedule, `random` makes programs up.
+//! `explore` tries every schedule, `flow` says what events depend on, `random` makes programs up.
 //!
 //! Runs are sequentially consistent: one step of one thread at a time.
 
 mod code;
 mod explore;
+pub mod flow;
 mod machine;
 mod program;
 pub mod random;
 
-pub use explore::{Execution, Executions, executions, run, states};
+pub use explore::{Execution, Executions, executions, run, run_tracking, states};
 pub use machine::{Choice, Machine, Outcome, Pending};
 pub use program::*;

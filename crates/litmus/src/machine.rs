@@ -13,6 +13,7 @@
 mod act;
 
 use crate::code::{Action, Code, Instr, compile};
+use crate::flow::{Flow, Tracker};
 use crate::program::{Class, Expr, Lock, Program, Reg, Value};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -59,6 +60,7 @@ pub struct Machine {
     classes: BTreeMap<Class, Initialised>,
     failed: Vec<(ThreadId, SiteId)>,
     truncated: bool,
+    tracker: Option<Box<Tracker>>,
     pub events: Vec<Event>,
     pub schedule: Vec<Choice>,
 }
@@ -115,6 +117,15 @@ struct Throw;
 
 impl Machine {
     pub fn new(program: &Program) -> Machine {
+        Machine::begin(program, None)
+    }
+
+    /// One that also works out what its events depend on.
+    pub fn tracking(program: &Program) -> Machine {
+        Machine::begin(program, Some(Box::default()))
+    }
+
+    fn begin(program: &Program, tracker: Option<Box<Tracker>>) -> Machine {
         let codes = compile(program);
         let mut machine = Machine {
             threads: vec![Thread::default(); codes.len()],
@@ -125,6 +136,7 @@ impl Machine {
             classes: BTreeMap::new(),
             failed: Vec::new(),
             truncated: false,
+            tracker,
             events: Vec::new(),
             schedule: Vec::new(),
         };
@@ -166,6 +178,11 @@ impl Machine {
         self.threads.iter().map(of).collect()
     }
 
+    /// What the events so far depend on, if that was tracked.
+    pub fn flow(&self) -> Option<&Flow> {
+        self.tracker.as_ref().map(|tracker| &tracker.flow)
+    }
+
     /// A variable's or element's value.
     pub fn value(&self, loc: Loc) -> Value {
         self.memory.get(&loc).copied().unwrap_or(0)
@@ -203,9 +220,18 @@ impl Machine {
         let Some(Instr::Step(action, site)) = codes[me.0 as usize].instrs.get(pc) else {
             return;
         };
-        match self.act(me, action, *site, choice.pick) {
+        self.track(|tracker| tracker.before(me, action));
+        let done = self.act(me, action, *site, choice.pick);
+        self.track(|tracker| tracker.after(me, action));
+        match done {
             Ok(()) => self.settle(me),
             Err(Throw) => self.throw(me, *site),
+        }
+    }
+
+    fn track(&mut self, what: impl FnOnce(&mut Tracker)) {
+        if let Some(tracker) = &mut self.tracker {
+            what(tracker);
         }
     }
 
@@ -287,6 +313,7 @@ impl Machine {
     }
 
     fn emit(&mut self, thread: ThreadId, site: SiteId, op: Op) {
+        self.track(|tracker| tracker.event(thread, op));
         self.events.push(Event { thread, site, op });
     }
 
@@ -304,22 +331,34 @@ impl Machine {
         let codes = Arc::clone(&self.codes);
         let code = &codes[me.0 as usize];
         loop {
+            if let Some(tracker) = &mut self.tracker {
+                tracker.at(me, self.threads[me.0 as usize].pc);
+            }
             let t = &mut self.threads[me.0 as usize];
             let Some(instr) = code.instrs.get(t.pc) else {
                 t.status = Status::Ended;
                 return self.emit(me, SiteId(0), Op::End);
             };
             match instr {
-                Instr::Set(reg, value) => {
-                    let value = t.eval(value);
+                Instr::Set(reg, expr) => {
+                    let value = t.eval(expr);
                     t.regs.insert(*reg, value);
                     t.pc += 1;
+                    self.track(|tracker| tracker.set(me, *reg, expr));
                 }
                 Instr::Jump(to) => t.pc = *to,
-                Instr::Unless(cond, to) => {
-                    t.pc = if t.eval(cond) == 0 { *to } else { t.pc + 1 };
+                Instr::Unless(cond, to, sides) => {
+                    let holds = t.eval(cond) != 0;
+                    t.pc = if holds { t.pc + 1 } else { *to };
+                    self.track(|tracker| match sides {
+                        Some(sides) => tracker.branch(me, cond, sides, holds),
+                        None => tracker.decide(me, cond),
+                    });
                 }
                 Instr::Assert(holds, site) => {
+                    if let Some(tracker) = &mut self.tracker {
+                        tracker.decide(me, holds);
+                    }
                     if t.eval(holds) == 0 {
                         return self.throw(me, *site);
                     }

@@ -24,6 +24,9 @@ pub struct Shape {
     pub init: bool,
     /// Wait, notify, park, interrupt: what can block for ever.
     pub blocking: bool,
+    /// Mostly plain accesses, branches and loops over what was read, and
+    /// elements found by index.
+    pub branchy: bool,
 }
 
 impl Default for Shape {
@@ -36,6 +39,7 @@ impl Default for Shape {
             mixed: false,
             init: false,
             blocking: true,
+            branchy: false,
         }
     }
 }
@@ -71,13 +75,22 @@ fn mode() -> impl Strategy<Value = Mode> {
     ]
 }
 
-fn plain(shape: Shape) -> impl Strategy<Value = Place> {
+fn plain(shape: Shape) -> BoxedStrategy<Place> {
+    if shape.branchy {
+        return prop_oneof![
+            12 => (0..shape.vars).prop_map(|v| Place::Var(Var(v))),
+            2 => (0i64..2).prop_map(|i| Place::Elem(Array(0), Expr::Const(i))),
+            2 => reg().prop_map(|r| Place::Elem(Array(0), Expr::Reg(r))),
+        ]
+        .boxed();
+    }
     prop_oneof![
         30 => (0..shape.vars).prop_map(|v| Place::Var(Var(v))),
         10 => (0i64..2).prop_map(|i| Place::Elem(Array(0), Expr::Const(i))),
         // Out of bounds.
         1 => Just(Place::Elem(Array(0), Expr::Const(2))),
     ]
+    .boxed()
 }
 
 fn atomic(shape: Shape) -> BoxedStrategy<Place> {
@@ -107,6 +120,16 @@ fn access(shape: Shape) -> impl Strategy<Value = Stmt> {
 }
 
 fn simple(shape: Shape) -> BoxedStrategy<Stmt> {
+    if shape.branchy {
+        return prop_oneof![
+            6 => (reg(), plain(shape)).prop_map(|(r, p)| Stmt::Read(r, p)),
+            6 => (plain(shape), expr()).prop_map(|(p, e)| Stmt::Write(p, e)),
+            1 => (reg(), atomic(shape), mode()).prop_map(|(r, p, m)| Stmt::Load(r, p, m)),
+            1 => (atomic(shape), expr(), mode()).prop_map(|(p, e, m)| Stmt::Store(p, e, m)),
+            1 => (reg(), expr()).prop_map(|(r, e)| Stmt::Set(r, e)),
+        ]
+        .boxed();
+    }
     // What throws or blocks is rare: it is the end of the thread.
     let usual = prop_oneof![
         40 => access(shape),
@@ -161,7 +184,8 @@ fn stmt(shape: Shape) -> BoxedStrategy<Stmt> {
                 .prop_map(|(c, a, b)| Stmt::If(c, a, b));
             let repeat = (cond(), 1u32..3, vec(inner.clone(), 0..3))
                 .prop_map(|(cond, bound, body)| Stmt::While { cond, bound, body });
-            let structured = prop_oneof![4 => sync, 1 => shared, 1 => branch, 1 => repeat];
+            let often = if shape.branchy { 5 } else { 1 };
+            let structured = prop_oneof![4 => sync, 1 => shared, often => branch, 1 => repeat];
             if shape.init {
                 let init = (0u16..2, vec(inner, 0..4)).prop_map(|(c, b)| Stmt::Init(Class(c), b));
                 prop_oneof![7 => structured, 2 => init].boxed()

@@ -74,6 +74,8 @@ pub enum Engine {
     Syncp,
     /// Optimistic sync-reversal: critical sections change places where needed
     Osr,
+    /// Sliced causality: also reads on which nothing hangs may see another value
+    Sliced,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -119,7 +121,7 @@ pub struct Predict {
         value_enum,
         value_name = "ENGINE",
         value_delimiter = ',',
-        default_value = "hb,shb,syncp,osr"
+        default_value = "hb,shb,syncp,osr,sliced"
     )]
     pub engine: Vec<Engine>,
     /// Look at a recorded trace, or at STD text, instead of running a program

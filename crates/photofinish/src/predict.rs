@@ -8,6 +8,7 @@ use crate::launch::Launcher;
 use crate::offline::{self, HeldLock, Names};
 use crate::session::Session;
 use crate::show;
+use ::predict::deps::Deps;
 use ::predict::{Method, Prediction, Predictions, Standing, Witness};
 use anyhow::Context;
 use detect::held::HeldLocks;
@@ -44,6 +45,7 @@ fn method(engine: args::Engine) -> Method {
         args::Engine::Wcp => Method::Wcp,
         args::Engine::Syncp => Method::SyncP,
         args::Engine::Osr => Method::Osr,
+        args::Engine::Sliced => Method::Sliced,
     }
 }
 
@@ -121,6 +123,8 @@ fn from_program(args: &Predict, methods: &BTreeSet<Method>) -> Result<u8, Failur
 /// A trace in memory.
 struct Input {
     events: Vec<Event>,
+    /// What the events depend on, if the trace says.
+    deps: Deps,
     tables: Tables,
     covered: Findings,
     program: Program,
@@ -153,6 +157,7 @@ fn read(path: &Path) -> Result<Input, Failure> {
             Ok(Input {
                 covered: offline::covered(&trace, gap, events.len() as u64),
                 tables: trace.tables().clone(),
+                deps: Deps::unknown(),
                 events,
                 program,
             })
@@ -175,6 +180,7 @@ fn read(path: &Path) -> Result<Input, Failure> {
             };
             Ok(Input {
                 events,
+                deps: Deps::unknown(),
                 tables: done.tables,
                 covered: Findings {
                     summary: Some(summary),
@@ -213,7 +219,7 @@ fn analyse(
     begin(&mut merge, input.covered.clone());
     let run = |method: &Method| {
         let start = Instant::now();
-        let found = method.run(&input.events);
+        let found = method.run_with(&input.events, &input.deps);
         Row {
             method: *method,
             found,
@@ -221,7 +227,12 @@ fn analyse(
             alone: 0,
         }
     };
-    let mut rows: Vec<Row> = methods.iter().map(run).collect();
+    // Without dependences it is OSR once more.
+    let again = input.deps.is_unknown() && methods.contains(&Method::Osr);
+    let mut rows: Vec<Row> = { methods.iter() }
+        .filter(|m| **m != Method::Sliced || !again)
+        .map(run)
+        .collect();
     compare(&mut rows);
 
     let names = Names(&input.tables);
@@ -503,12 +514,12 @@ mod tests {
 
         let (_, report) = analysed("T1|w(X)|1\nT2|w(X)|2\n");
         assert_eq!(report.races[0].status, Status::Observed);
-        assert_eq!(report.races[0].found_by.len(), Method::ALL.len());
+        assert_eq!(report.races[0].found_by.len(), Method::ALL.len() - 1);
         assert!(report.races[0].other.contains_key("witness"));
 
         let (rows, report) = analysed("T1|w(X)|1\nT1|w(Y)|2\n");
         assert!(report.races.is_empty());
-        assert_eq!(table(&rows).lines().count(), 2 + Method::ALL.len());
+        assert_eq!(table(&rows).lines().count(), 1 + Method::ALL.len());
     }
 
     #[test]

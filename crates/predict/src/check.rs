@@ -23,15 +23,24 @@
 //! 7. Every static initialiser that had ended before an event in the run has
 //!    ended before it.
 //!
+//! With [dependences](crate::deps) rule 4 and 5 hold for the reads whose value
+//! is *needed* (`needed`): by the two accesses, by any synchronisation or
+//! update in the witness, and by whatever those need in turn. All others may
+//! see anything, and what hangs on them may be missing, or be something else.
+//!
 //! # What it claims
 //! A witness it accepts can be run: by the rules every thread is enabled at
 //! each step, sees the values it saw, and so does what it did; then both
-//! accesses are next. Assumed is that no lock was held when the trace began,
+//! accesses are next. (With dependences: sees the values that matter, and so
+//! does all that matters.) Assumed is that no lock was held when the trace began,
 //! and that threads do nothing random.
 //!
 //! # Cost
 //! Linear in the trace once, then in the witness.
 
+mod needed;
+
+use crate::deps::Deps;
 use crate::signals;
 use crate::witness::Witness;
 use rustc_hash::FxHashMap;
@@ -109,6 +118,7 @@ pub struct Checker<'a> {
     locations: usize,
     locks: usize,
     objects: usize,
+    slices: Option<needed::Slices<'a>>,
 }
 
 /// One event of the trace.
@@ -204,6 +214,7 @@ impl<'a> Checker<'a> {
             locations: 0,
             locks: 0,
             objects: 0,
+            slices: None,
         };
         let mut done: Vec<u32> = Vec::new();
         let mut signals: Vec<u32> = Vec::new();
@@ -305,6 +316,15 @@ impl<'a> Checker<'a> {
         checker
     }
 
+    /// One that knows what depends on what.
+    pub fn with(trace: &'a [Event], deps: &'a Deps) -> Checker<'a> {
+        let mut checker = Checker::new(trace);
+        if !deps.is_unknown() {
+            checker.slices = Some(needed::Slices::new(&checker, deps));
+        }
+        checker
+    }
+
     /// Whether the trace itself can have happened, all but the rules about the
     /// pair at the end. If not: where it first breaks one.
     pub fn possible(&self) -> Result<(), Fault> {
@@ -322,6 +342,14 @@ impl<'a> Checker<'a> {
         self.facts.truncate(count);
         self.trace = &self.trace[..self.facts.len()];
         self.inits.retain(|end| (*end as usize) < count);
+        if let Some(slices) = self.slices.take() {
+            self.slices = Some(needed::Slices::new(self, slices.deps()));
+        }
+    }
+
+    /// Steps of each check that do not come from the witness.
+    pub(crate) fn overhead(&self) -> usize {
+        self.slices.as_ref().map_or(0, |_| self.facts.len() / 16)
     }
 
     /// The events it is about.
@@ -341,12 +369,15 @@ impl<'a> Checker<'a> {
         let Some(start) = order.len().checked_sub(2) else {
             return fault(0, Rule::Nonsense);
         };
+        let needed = self.needed(order);
         for (at, event) in order.iter().enumerate() {
             let Some(fact) = self.facts.get(*event as usize) else {
                 return fault(at, Rule::Nonsense);
             };
-            let other = order[(2 * start + 1).saturating_sub(at).min(start + 1)];
-            let free = at >= start && !self.must_see(*event, other);
+            let free = match &needed {
+                Some(needed) => !needed.value[*event as usize],
+                None => at >= start && !self.bound(order, *event),
+            };
             if let Err(what) = replay.event(*event, *fact, at >= start, free) {
                 return fault(at, what);
             }
@@ -356,6 +387,35 @@ impl<'a> Checker<'a> {
             Ok(())
         } else {
             fault(start + 1, Rule::NoRace)
+        }
+    }
+
+    /// By event of a witness: whether it has to be as it was. All of them, if
+    /// nothing is known of dependences; otherwise synchronisation, what the
+    /// accesses at the end depend on, and these themselves.
+    pub fn must(&self, order: &[u32]) -> Vec<bool> {
+        let needed = self.needed(order);
+        let must = |event: &u32| match &needed {
+            Some(needed) => needed.happens.get(*event as usize) == Some(&true),
+            None => true,
+        };
+        order.iter().map(must).collect()
+    }
+
+    fn needed(&self, order: &[u32]) -> Option<needed::Needed> {
+        let slices = self.slices.as_ref()?;
+        let start = order.len().saturating_sub(2);
+        Some(needed::needed(slices, self, order, start, |event| {
+            self.bound(order, event)
+        }))
+    }
+
+    /// Whether one of the pair at the end has to see the value it saw.
+    fn bound(&self, order: &[u32], event: u32) -> bool {
+        match order {
+            [.., a, b] if *a == event => self.must_see(event, *b),
+            [.., a, b] if *b == event => self.must_see(event, *a),
+            _ => false,
         }
     }
 
@@ -447,7 +507,7 @@ impl<'c, 'a> Replay<'c, 'a> {
                 if reads(op) && !free {
                     must(location.write == fact.need.wrapping_add(1), Rule::ReadsFrom)?;
                 }
-                if volatile(op) && !racing {
+                if volatile(op) && !racing && (writes(op) || !free) {
                     let after = if writes(op) {
                         location.volatile
                     } else {

@@ -11,6 +11,7 @@
 //! Constant for nearly every event: see [`detect::fasttrack`], which this is.
 
 use crate::Engine;
+use crate::deps::Deps;
 use crate::found::{Prediction, Predictions, Standing};
 use detect::{Detector, FastTrack};
 use trace::Event;
@@ -25,7 +26,7 @@ impl Engine for Hb {
         self.detector.events(events);
     }
 
-    fn finish(self: Box<Self>, _: &[Event]) -> Predictions {
+    fn finish(self: Box<Self>, _: &[Event], _: &Deps) -> Predictions {
         let mut found = Predictions::default();
         for f in self.detector.findings() {
             found.add(Prediction {

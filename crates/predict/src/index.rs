@@ -25,13 +25,18 @@
 //! All but program order, reads, fork and join is beyond the papers and *hard*:
 //! kept, never argued about.
 //!
+//! With [dependences](crate::deps) (`Index::sliced`), a read needs the write
+//! it saw only if its value is needed by something kept: see `slice`.
+//!
 //! # Cost
 //! Two passes. Per event 16 bytes; per event that learns something about
 //! another thread, 8 bytes and 4 a thread; per critical section about 50.
 
 mod build;
+mod slice;
 
 use crate::candidates::Pair;
+use crate::deps::Deps;
 use crate::found::AnyAccess;
 use detect::held::HeldLocks;
 use order::LockSetId;
@@ -43,7 +48,8 @@ pub(crate) const NEVER: u32 = u32::MAX;
 /// No variable, or one that cannot race.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Number of kept events, by dense thread.
+/// Number of kept events, by dense thread; behind them, of a sliced index, a
+/// place for each group of classes: 1 if a value read there is needed.
 pub(crate) type Cut = Vec<u32>;
 
 #[derive(Debug)]
@@ -65,7 +71,7 @@ pub(crate) struct Index<'a> {
     dense: FxHashMap<ThreadId, u32>,
     /// By thread: from which position on which clock holds. Ascending.
     marks: Vec<Vec<(u32, u32)>>,
-    /// Clocks of `threads.len()` entries each; the first is zero.
+    /// Clocks of `stride()` entries each; the first is zero.
     clocks: Vec<u32>,
     /// What an access needs besides what came before it in its thread and the
     /// write it sees, where that is anything: a clock, by event.
@@ -76,6 +82,7 @@ pub(crate) struct Index<'a> {
     open_lists: Vec<u32>,
     /// By dense lock: who took it when.
     users: Vec<Vec<User>>,
+    sliced: Option<slice::Sliced>,
 }
 
 /// What a thread does under a lock.
@@ -100,6 +107,19 @@ struct User {
 
 impl<'a> Index<'a> {
     pub fn new(events: &'a [Event]) -> Index<'a> {
+        let mut index = Index::surveyed(events);
+        build::Builder::new(&mut index).build();
+        index
+    }
+
+    /// One that leaves out what nothing kept depends on.
+    pub fn sliced(events: &'a [Event], deps: &Deps) -> Index<'a> {
+        let mut index = Index::surveyed(events);
+        slice::build(&mut index, deps);
+        index
+    }
+
+    fn surveyed(events: &'a [Event]) -> Index<'a> {
         let events = &events[..events.len().min((u32::MAX - 2) as usize)];
         let mut index = Index {
             events,
@@ -117,14 +137,19 @@ impl<'a> Index<'a> {
             open: Vec::new(),
             open_lists: Vec::new(),
             users: Vec::new(),
+            sliced: None,
         };
         index.survey();
-        build::Builder::new(&mut index).build();
         index
     }
 
     pub fn width(&self) -> usize {
         self.threads.len()
+    }
+
+    /// The length of cuts and clocks.
+    pub fn stride(&self) -> usize {
+        self.threads.len() + self.sliced.as_ref().map_or(0, |s| s.groups)
     }
 
     #[inline]
@@ -149,6 +174,7 @@ impl<'a> Index<'a> {
             self.join(cut, *clock);
         }
         cut[thread as usize] = cut[thread as usize].max(count);
+        self.settle(cut);
         true
     }
 
@@ -156,7 +182,10 @@ impl<'a> Index<'a> {
     /// thread's next, whatever value it sees then.
     pub fn require_before(&self, cut: &mut [u32], event: u32, thread: u32) {
         self.require(cut, thread, self.place[event as usize] - 1);
-        if let Some(clock) = self.entries.get(&event) {
+        if let Some(sliced) = &self.sliced {
+            self.join(cut, sliced.happens[event as usize]);
+            self.settle(cut);
+        } else if let Some(clock) = self.entries.get(&event) {
             self.join(cut, *clock);
         }
     }
@@ -164,6 +193,11 @@ impl<'a> Index<'a> {
     /// Adds what makes a racing update see the value it saw, if it must.
     pub fn require_value(&self, cut: &mut [u32], pair: Pair) {
         if let Some((event, thread)) = self.bound(pair) {
+            if let Some(sliced) = &self.sliced {
+                self.join(cut, sliced.value[event as usize]);
+                self.settle(cut);
+                return;
+            }
             let marks = &self.marks[thread as usize];
             let place = self.place[event as usize];
             let after = marks.partition_point(|(from, _)| *from <= place);
@@ -214,11 +248,10 @@ impl<'a> Index<'a> {
             .max()
     }
 
-    fn join(&self, cut: &mut [u32], clock: u32) {
-        let from = clock as usize * self.width();
-        for (mine, needed) in cut.iter_mut().zip(&self.clocks[from..]) {
-            *mine = (*mine).max(*needed);
-        }
+    /// True if that changed anything.
+    fn join(&self, cut: &mut [u32], clock: u32) -> bool {
+        let from = clock as usize * self.stride();
+        build::learn(cut, &self.clocks[from..from + self.stride()])
     }
 
     /// The critical sections `thread` is in after its first `count` events.

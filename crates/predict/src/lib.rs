@@ -8,6 +8,7 @@
 //! | `wcp` | is unordered by weak causal precedence | only the first is a promise: a race or a deadlock | linear × threads |
 //! | `syncp` | meets in a reordering that keeps the order of critical sections | no: the reordering is checked | about linear × threads² |
 //! | `osr` | as `syncp`, or with critical sections turned round where needed | no: the reordering is checked | quadratic, bounded |
+//! | `sliced` | as `osr`, and reads on which nothing hangs may see another value | no: the reordering is checked | as `osr` |
 //!
 //! `index` prepares a trace for the last two, `candidates` picks the pairs
 //! worth a question, `check` believes no one and replays every witness.
@@ -32,6 +33,7 @@ mod index;
 mod osr;
 mod shb;
 mod signals;
+mod sliced;
 mod syncp;
 mod verify;
 mod wcp;
@@ -41,10 +43,12 @@ pub use found::{Prediction, Predictions, Standing};
 pub use hb::Hb;
 pub use osr::Osr;
 pub use shb::Shb;
+pub use sliced::Sliced;
 pub use syncp::SyncP;
 pub use wcp::Wcp;
 pub use witness::Witness;
 
+use deps::Deps;
 use trace::Event;
 
 /// One way to predict. The events come in the order of the run, first in
@@ -54,8 +58,9 @@ pub trait Engine: std::fmt::Debug + Send {
     fn events(&mut self, events: &[Event]);
 
     /// The run is over. `trace` is all of it, or nothing if the caller did not
-    /// keep it, which it must for engines that [need it](Method::needs_trace).
-    fn finish(self: Box<Self>, trace: &[Event]) -> Predictions;
+    /// keep it, which it must for engines that [need it](Method::needs_trace);
+    /// `deps` is what its events depend on, for the engine that asks.
+    fn finish(self: Box<Self>, trace: &[Event], deps: &Deps) -> Predictions;
 }
 
 /// The registry: every engine by its name.
@@ -66,15 +71,17 @@ pub enum Method {
     Wcp,
     SyncP,
     Osr,
+    Sliced,
 }
 
 impl Method {
-    pub const ALL: [Method; 5] = [
+    pub const ALL: [Method; 6] = [
         Method::Hb,
         Method::Shb,
         Method::Wcp,
         Method::SyncP,
         Method::Osr,
+        Method::Sliced,
     ];
 
     pub fn name(self) -> &'static str {
@@ -84,6 +91,7 @@ impl Method {
             Method::Wcp => "wcp",
             Method::SyncP => "syncp",
             Method::Osr => "osr",
+            Method::Sliced => "sliced",
         }
     }
 
@@ -94,7 +102,7 @@ impl Method {
     /// Whether [`Engine::finish`] has to be given the trace. SHB makes use of
     /// it: with it, what it reports comes with a witness.
     pub fn needs_trace(self) -> bool {
-        matches!(self, Method::SyncP | Method::Osr)
+        matches!(self, Method::SyncP | Method::Osr | Method::Sliced)
     }
 
     pub fn engine(self) -> Box<dyn Engine> {
@@ -104,14 +112,21 @@ impl Method {
             Method::Wcp => Box::new(Wcp::default()),
             Method::SyncP => Box::new(SyncP),
             Method::Osr => Box::new(Osr),
+            Method::Sliced => Box::new(Sliced),
         }
     }
 
-    /// Everything this method finds in a trace.
+    /// Everything this method finds in a trace, nothing known of what its
+    /// events depend on.
     pub fn run(self, trace: &[Event]) -> Predictions {
+        self.run_with(trace, &Deps::unknown())
+    }
+
+    /// Everything this method finds in a trace.
+    pub fn run_with(self, trace: &[Event], deps: &Deps) -> Predictions {
         let mut engine = self.engine();
         // As many at a time as a reader of traces hands over.
         trace.chunks(4096).for_each(|some| engine.events(some));
-        engine.finish(trace)
+        engine.finish(trace, deps)
     }
 }

@@ -37,6 +37,7 @@
 
 use crate::Engine;
 use crate::candidates::{self, Judge, Pair, Verdict};
+use crate::deps::Deps;
 use crate::found::Predictions;
 use crate::index::{Cut, Index, NEVER, NONE};
 use crate::signals;
@@ -59,23 +60,18 @@ pub struct Osr;
 impl Engine for Osr {
     fn events(&mut self, _: &[Event]) {}
 
-    fn finish(self: Box<Self>, trace: &[Event]) -> Predictions {
-        let verifier = Verifier::new(trace);
+    fn finish(self: Box<Self>, trace: &[Event], _: &Deps) -> Predictions {
+        let unknown = Deps::unknown();
+        let verifier = Verifier::new(trace, &unknown);
         let index = Index::new(verifier.trace());
         let mut judge = Reversing {
             preserving: Preserving::new(&index),
             before: vec![Vec::new(); index.width()],
             possible: false,
-            budget: BUDGET * index.events.len() as u64 + 100_000,
-            skipped: 0,
+            turns: Turns::new(&index),
         };
         let mut found = candidates::search(&index, &mut judge, verifier);
-        if judge.skipped > 0 && found.incomplete.is_none() {
-            found.incomplete = Some(format!(
-                "{} attempts at turning critical sections round were not made",
-                judge.skipped
-            ));
-        }
+        judge.turns.account(&mut found);
         found
     }
 }
@@ -86,15 +82,14 @@ struct Reversing {
     before: Vec<Cut>,
     /// Whether the access at hand can race without reversals.
     possible: bool,
-    budget: u64,
-    skipped: u64,
+    turns: Turns,
 }
 
 impl Judge for Reversing {
     fn before(&mut self, index: &Index<'_>, event: u32, thread: u32) -> Option<&[u32]> {
         self.possible = self.preserving.before(index, event, thread).is_some();
         let cut = &mut self.before[thread as usize];
-        cut.resize(index.width(), 0);
+        cut.resize(index.stride(), 0);
         index.require_before(cut, event, thread);
         Some(cut)
     }
@@ -108,13 +103,57 @@ impl Judge for Reversing {
     }
 
     fn appeal(&mut self, index: &Index<'_>, pair: Pair, tries: u32) -> Option<Witness> {
-        if tries > TRIES && !tries.is_power_of_two() {
-            self.skipped += 1;
+        if !self.turns.worth_it(tries) {
             return None;
         }
         let mut cut = self.before[pair.threads[1] as usize].clone();
         index.require_before(&mut cut, pair.first, pair.threads[0]);
         index.require_value(&mut cut, pair);
+        self.turns.witness(index, cut, pair, |_, _| None)
+    }
+}
+
+/// Attempts at turning critical sections round, within a budget.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    budget: u64,
+    pub skipped: u64,
+}
+
+impl Turns {
+    pub fn new(index: &Index<'_>) -> Turns {
+        Turns {
+            budget: BUDGET * index.events.len() as u64 + 100_000,
+            skipped: 0,
+        }
+    }
+
+    /// Whether to try once more where `tries` attempts failed.
+    pub fn worth_it(&mut self, tries: u32) -> bool {
+        let worth = tries <= TRIES || tries.is_power_of_two();
+        self.skipped += u64::from(!worth);
+        worth
+    }
+
+    /// Says what was not tried.
+    pub fn account(&self, found: &mut Predictions) {
+        if self.skipped > 0 && found.incomplete.is_none() {
+            found.incomplete = Some(format!(
+                "{} attempts at turning critical sections round were not made",
+                self.skipped
+            ));
+        }
+    }
+
+    /// A witness that keeps at least the cut. `matter` is asked which accesses
+    /// of the final cut keep their order; all, if it does not know.
+    pub fn witness(
+        &mut self,
+        index: &Index<'_>,
+        mut cut: Cut,
+        pair: Pair,
+        matter: impl FnOnce(&Index<'_>, &[u32]) -> Option<Vec<bool>>,
+    ) -> Option<Witness> {
         let reversed = complete(index, &mut cut, pair)?;
         if !index.value_kept(&cut, pair) {
             return None;
@@ -134,10 +173,12 @@ impl Judge for Reversing {
         }
         self.budget -= steps;
         let mut marks = Marks::new(index, &reversed);
+        let matter = matter(index, &cut);
         for event in start..=end {
             let thread = index.thread(event);
             if index.place[event as usize] <= cut[thread as usize] {
-                marks.event(index, event, thread);
+                let matters = matter.as_ref().is_none_or(|m| m[event as usize]);
+                marks.event(index, event, thread, matters);
             }
         }
         let rank = marks.rank()?;
@@ -243,12 +284,13 @@ impl<'r> Marks<'r> {
         }
     }
 
-    fn event(&mut self, index: &Index<'_>, at: u32, thread: u32) {
+    /// The next event; whether its order with conflicting accesses matters.
+    fn event(&mut self, index: &Index<'_>, at: u32, thread: u32, matters: bool) {
         let e = &index.events[at as usize];
         let start = self.starts.get(&at).copied();
         let mut mark = self.threads[thread as usize] | self.inits | start.unwrap_or(0);
         let var = index.var[at as usize];
-        if var != NONE {
+        if var != NONE && matters {
             mark |= self.writes.get(&var).copied().unwrap_or(0);
             let reads = matches!(
                 e.op,
@@ -264,7 +306,7 @@ impl<'r> Marks<'r> {
             if mark != 0 && reads {
                 *self.reads.entry(var).or_default() |= mark;
             }
-        } else {
+        } else if var == NONE {
             mark = self.synchronise(index, e, mark, start.is_some());
         }
         if mark != 0 {

@@ -25,6 +25,7 @@
 //! all writes of the thread between two acquires.
 
 use crate::Engine;
+use crate::deps::Deps;
 use crate::found::{AnyAccess, Predictions, Standing};
 use crate::history::{History, Past, report};
 use crate::index::Index;
@@ -85,7 +86,7 @@ impl Engine for Shb {
         }
     }
 
-    fn finish(mut self: Box<Self>, trace: &[Event]) -> Predictions {
+    fn finish(mut self: Box<Self>, trace: &[Event], _: &Deps) -> Predictions {
         if !trace.is_empty() && !self.found.is_empty() {
             prove(&mut self.found, trace);
         }
@@ -95,7 +96,8 @@ impl Engine for Shb {
 
 /// Gives every pair its witness.
 fn prove(found: &mut Predictions, trace: &[Event]) {
-    let mut verifier = Verifier::new(trace);
+    let unknown = Deps::unknown();
+    let mut verifier = Verifier::new(trace, &unknown);
     let index = Index::new(verifier.trace());
     for p in found.iter_mut() {
         let Some(first) = p.first_event else {

@@ -28,6 +28,7 @@
 
 use crate::Engine;
 use crate::candidates::{self, Judge, Pair, Verdict};
+use crate::deps::Deps;
 use crate::found::Predictions;
 use crate::index::{Cut, Index, NEVER};
 use crate::verify::Verifier;
@@ -40,8 +41,9 @@ pub struct SyncP;
 impl Engine for SyncP {
     fn events(&mut self, _: &[Event]) {}
 
-    fn finish(self: Box<Self>, trace: &[Event]) -> Predictions {
-        let verifier = Verifier::new(trace);
+    fn finish(self: Box<Self>, trace: &[Event], _: &Deps) -> Predictions {
+        let unknown = Deps::unknown();
+        let verifier = Verifier::new(trace, &unknown);
         let index = Index::new(verifier.trace());
         candidates::search(&index, &mut Preserving::new(&index), verifier)
     }
@@ -154,7 +156,7 @@ impl Preserving {
 impl Judge for Preserving {
     fn before(&mut self, index: &Index<'_>, event: u32, thread: u32) -> Option<&[u32]> {
         let cut = &mut self.before[thread as usize];
-        cut.resize(index.width(), 0);
+        cut.resize(index.stride(), 0);
         index.require_before(cut, event, thread);
         if !self.dead[thread as usize] && close(index, cut, None) == Some(Stop::Never) {
             self.dead[thread as usize] = true;

@@ -11,6 +11,7 @@
 //! trace of millions of events.
 
 use crate::check::Checker;
+use crate::deps::Deps;
 use crate::found::Predictions;
 use crate::witness::Witness;
 use trace::Event;
@@ -36,8 +37,8 @@ pub(crate) enum Checked {
 }
 
 impl<'a> Verifier<'a> {
-    pub fn new(trace: &'a [Event]) -> Verifier<'a> {
-        let mut checker = Checker::new(trace);
+    pub fn new(trace: &'a [Event], deps: &'a Deps) -> Verifier<'a> {
+        let mut checker = Checker::with(trace, deps);
         let mut fault = (checker.trace().len() < trace.len())
             .then(|| "only the first four billion events were looked at".to_owned());
         if let Err(first) = checker.possible() {
@@ -65,7 +66,7 @@ impl<'a> Verifier<'a> {
     }
 
     pub fn check(&mut self, witness: &Witness) -> Checked {
-        let steps = witness.len() as u64;
+        let steps = witness.len() as u64 + self.checker.overhead() as u64;
         if steps > self.left {
             self.unchecked += 1;
             return Checked::Not;

@@ -27,6 +27,7 @@
 //! accessed a variable. Memory: a clock for each critical section.
 
 use crate::Engine;
+use crate::deps::Deps;
 use crate::found::{AnyAccess, Predictions};
 use crate::history::{History, Past, report};
 use crate::signals;
@@ -162,7 +163,7 @@ impl Engine for Wcp {
         }
     }
 
-    fn finish(self: Box<Self>, _: &[Event]) -> Predictions {
+    fn finish(self: Box<Self>, _: &[Event], _: &Deps) -> Predictions {
         self.found
     }
 }

@@ -24,10 +24,10 @@ enum Stores {
 
 /// The state of the pass.
 pub(super) struct Builder<'i, 'a> {
-    index: &'i mut Index<'a>,
+    pub index: &'i mut Index<'a>,
     /// What each thread's events so far need.
-    now: Vec<Cut>,
-    done: Vec<u32>,
+    pub now: Vec<Cut>,
+    pub done: Vec<u32>,
     /// By variable: the last write.
     writes: Vec<Option<Place>>,
     /// By variable: its volatile writes.
@@ -47,12 +47,12 @@ pub(super) struct Builder<'i, 'a> {
 
 impl<'i, 'a> Builder<'i, 'a> {
     pub fn new(index: &'i mut Index<'a>) -> Builder<'i, 'a> {
-        let width = index.width();
+        let (width, stride) = (index.width(), index.stride());
         index.marks = vec![Vec::new(); width];
-        index.clocks = vec![0; width];
+        index.clocks = vec![0; stride];
         index.open = vec![Vec::new(); width];
         Builder {
-            now: vec![vec![0; width]; width],
+            now: vec![vec![0; stride]; width],
             done: vec![0; width],
             writes: vec![None; index.candidate.len()],
             stores: FxHashMap::default(),
@@ -60,7 +60,7 @@ impl<'i, 'a> Builder<'i, 'a> {
             monitors: FxHashMap::default(),
             signals: FxHashMap::default(),
             objects: FxHashMap::default(),
-            inits: (0, vec![0; width]),
+            inits: (0, vec![0; stride]),
             knows: vec![0; width],
             locks: FxHashMap::default(),
             open: vec![Vec::new(); width],
@@ -78,18 +78,7 @@ impl<'i, 'a> Builder<'i, 'a> {
 
     fn event(&mut self, at: u32, me: u32, e: &Event) {
         let t = me as usize;
-        self.done[t] += 1;
-        let place = self.done[t];
-        let mut news = false;
-        if place == 1
-            && let Some(fork) = self.forks.remove(&me)
-        {
-            news |= learn(&mut self.now[t], &fork);
-        }
-        if self.knows[t] < self.inits.0 {
-            self.knows[t] = self.inits.0;
-            news |= learn(&mut self.now[t], &self.inits.1);
-        }
+        let (place, mut news) = self.enter(me);
         let var = self.index.var[at as usize];
         if var != NONE {
             if news {
@@ -128,6 +117,36 @@ impl<'i, 'a> Builder<'i, 'a> {
             }
             return;
         }
+        if self.learn_hard(me, e) || news {
+            self.mark(t, place);
+        }
+        self.publish(me, e);
+        self.lock(at, me, place, e.op);
+    }
+
+    /// The thread's next event: its place, and whether its thread's start or
+    /// static initialisers were news to it.
+    pub fn enter(&mut self, me: u32) -> (u32, bool) {
+        let t = me as usize;
+        self.done[t] += 1;
+        let place = self.done[t];
+        let mut news = false;
+        if place == 1
+            && let Some(fork) = self.forks.remove(&me)
+        {
+            news |= learn(&mut self.now[t], &fork);
+        }
+        if self.knows[t] < self.inits.0 {
+            self.knows[t] = self.inits.0;
+            news |= learn(&mut self.now[t], &self.inits.1);
+        }
+        (place, news)
+    }
+
+    /// Learns what synchronisation needs; true if that was news.
+    pub fn learn_hard(&mut self, me: u32, e: &Event) -> bool {
+        let t = me as usize;
+        let mut news = false;
         if signals::awaits(e.op)
             && let Some(sent) = self.signals.get(&e.thread)
         {
@@ -151,11 +170,7 @@ impl<'i, 'a> Builder<'i, 'a> {
             },
             _ => false,
         };
-        if news {
-            self.mark(t, place);
-        }
-        self.publish(me, e);
-        self.lock(at, me, place, e.op);
+        news
     }
 
     /// Learns what keeping everything up to `place` needs.
@@ -164,7 +179,7 @@ impl<'i, 'a> Builder<'i, 'a> {
         if by == t || self.now[t][by] >= place.count {
             return false;
         }
-        let width = self.index.width();
+        let width = self.index.stride();
         let from = place.clock as usize * width;
         learn(&mut self.now[t], &self.index.clocks[from..from + width]);
         self.now[t][by] = place.count;
@@ -195,7 +210,7 @@ impl<'i, 'a> Builder<'i, 'a> {
                 learn(&mut all, &before);
             }
             Some(Stores::Last(last)) => {
-                let width = self.index.width();
+                let width = self.index.stride();
                 let from = last.clock as usize * width;
                 learn(&mut all, &self.index.clocks[from..from + width]);
                 let by = &mut all[last.thread as usize];
@@ -207,8 +222,8 @@ impl<'i, 'a> Builder<'i, 'a> {
     }
 
     /// From here on, keeping an event of the thread needs what it needs now.
-    fn mark(&mut self, t: usize, place: u32) {
-        let width = self.index.width();
+    pub fn mark(&mut self, t: usize, place: u32) {
+        let width = self.index.stride();
         let clock = (self.index.clocks.len() / width) as u32;
         self.index.clocks.extend_from_slice(&self.now[t]);
         self.index.marks[t].push((place, clock));
@@ -221,8 +236,8 @@ impl<'i, 'a> Builder<'i, 'a> {
         needed
     }
 
-    fn publish(&mut self, me: u32, e: &Event) {
-        let width = self.index.width();
+    pub fn publish(&mut self, me: u32, e: &Event) {
+        let width = self.index.stride();
         let slot = match e.op {
             Op::Fork(child) => match self.index.dense(child) {
                 // A thread that runs already was not started by this.
@@ -250,7 +265,7 @@ impl<'i, 'a> Builder<'i, 'a> {
         slot[me as usize] = self.done[me as usize];
     }
 
-    fn lock(&mut self, at: u32, me: u32, place: u32, op: Op) {
+    pub fn lock(&mut self, at: u32, me: u32, place: u32, op: Op) {
         let (lock, shared, taken) = match op {
             Op::Acquire(lock) | Op::WaitEnd { lock, .. } => (lock, false, true),
             Op::Release(lock) | Op::WaitBegin(lock) => (lock, false, false),
@@ -321,12 +336,12 @@ impl<'i, 'a> Builder<'i, 'a> {
     }
 }
 
-fn reads(op: Op) -> bool {
+pub(super) fn reads(op: Op) -> bool {
     matches!(op, Op::Read(_) | Op::AtomicRead(..) | Op::AtomicUpdate(..))
 }
 
 /// Whether an atomic access orders others.
-fn volatile(op: Op) -> bool {
+pub(super) fn volatile(op: Op) -> bool {
     match op {
         Op::AtomicRead(_, mode) | Op::AtomicWrite(_, mode) | Op::AtomicUpdate(_, mode) => {
             mode != Mode::Opaque
@@ -336,7 +351,7 @@ fn volatile(op: Op) -> bool {
 }
 
 /// Adds what `needed` has; true if that changed anything.
-fn learn(cut: &mut [u32], needed: &[u32]) -> bool {
+pub(super) fn learn(cut: &mut [u32], needed: &[u32]) -> bool {
     let mut changed = false;
     for (mine, needed) in cut.iter_mut().zip(needed) {
         changed |= *mine < *needed;

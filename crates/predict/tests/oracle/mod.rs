@@ -1,7 +1,9 @@
 //! What a prediction has to stand up to: the program itself, made to follow
 //! the witness; and all schedules of it.
 
-use litmus::{Choice, Execution, Machine, Program, Stmt, executions, run};
+use litmus::flow::Flow;
+use litmus::{Choice, Execution, Machine, Program, Stmt, executions, run, run_tracking};
+use predict::deps::{Builder, Dep, Deps};
 use std::collections::BTreeSet;
 use trace::{Event, Loc, Op, SiteId, ThreadId};
 
@@ -28,6 +30,121 @@ fn access(e: &Event) -> Option<(Loc, bool, bool)> {
 pub fn execute(program: &Program, schedule: &[usize]) -> Execution {
     let mut picks = schedule.iter().cycle();
     run(program, |_| *picks.next().unwrap())
+}
+
+/// The same, and what its events depend on.
+pub fn execute_tracking(program: &Program, schedule: &[usize]) -> (Execution, Deps) {
+    let mut picks = schedule.iter().cycle();
+    let (execution, flow) = run_tracking(program, |_| *picks.next().unwrap());
+    let deps = deps(&execution.events, &flow);
+    (execution, deps)
+}
+
+/// Dependences as engines take them. What the event before in the thread
+/// depends on is said by naming that event, as a slicer of long runs would.
+fn deps(events: &[Event], flow: &Flow) -> Deps {
+    let mut builder = Builder::new(events.len());
+    let mut last: Vec<Option<u32>> = Vec::new();
+    for (at, (e, depends)) in (0u32..).zip(events.iter().zip(&flow.events)) {
+        let t = e.thread.0 as usize;
+        last.resize(last.len().max(t + 1), None);
+        let before = last[t].filter(|before| {
+            let theirs = &flow.events[*before as usize].happens;
+            !theirs.is_empty() && theirs.is_subset(&depends.happens)
+        });
+        let theirs = before.map(|b| &flow.events[b as usize].happens);
+        let rest = depends
+            .happens
+            .iter()
+            .filter(|r| theirs.is_none_or(|theirs| !theirs.contains(r)))
+            .map(|r| Dep::Value(*r));
+        let happens = before.map(Dep::Happens).into_iter().chain(rest);
+        builder.event(at, happens, depends.value.iter().map(|r| Dep::Value(*r)));
+        if let Some(class) = depends.class {
+            builder.class(at, class);
+        }
+        if depends.load {
+            builder.load(at);
+        }
+        last[t] = Some(at);
+    }
+    for missed in &flow.missed {
+        let unless = missed.unless.iter().map(|r| Dep::Value(*r));
+        builder.may_write(missed.after, missed.classes.iter().copied(), unless);
+    }
+    builder.build()
+}
+
+/// Runs the program along a sliced witness: of its events those that must be
+/// as they were have to come; others may be missing, or be something else.
+/// Then both accesses are next.
+pub fn replay_sliced(
+    program: &Program,
+    trace: &[Event],
+    order: &[u32],
+    must: &[bool],
+) -> Result<(), String> {
+    let mut machine = Machine::new(program);
+    let mut done = vec![0; program.threads.len()];
+    let start = order.len() - 2;
+    for (event, must) in order[..start].iter().zip(must) {
+        if *must {
+            advance(&mut machine, &mut done, &trace[*event as usize], false)?;
+        }
+    }
+    for event in &order[start..] {
+        advance(&mut machine, &mut done, &trace[*event as usize], true)?;
+    }
+    let [a, b] = [order[start], order[start + 1]].map(|e| trace[e as usize]);
+    let mut got = Vec::new();
+    for want in [a, b] {
+        got.extend(advance(&mut machine, &mut done, &want, false)?);
+    }
+    match got.as_slice() {
+        [x, y] if race(x, y) == race(&a, &b) => Ok(()),
+        _ => Err(format!("{a:?} and {b:?} became {got:?}")),
+    }
+}
+
+/// Lets a thread run until it did what is wanted; or, `before` that, until it
+/// would do it next.
+fn advance(
+    machine: &mut Machine,
+    done: &mut [usize],
+    want: &Event,
+    before: bool,
+) -> Result<Option<Event>, String> {
+    let t = want.thread.0 as usize;
+    // What it would write may have changed, or that it updates: not where.
+    let same = |got: &Event| {
+        let place = |e: &Event| access(e).map(|(loc, ..)| loc);
+        got.site == want.site
+            && (got.op == want.op || (place(got).is_some() && place(got) == place(want)))
+    };
+    let mut choices = Vec::new();
+    for _ in 0..1000 {
+        while let Some(got) = next(machine, done, t) {
+            done[t] += 1;
+            if same(&got) {
+                return Ok(Some(got));
+            }
+        }
+        machine.choices(&mut choices);
+        let mine: Vec<Choice> = { choices.iter().filter(|c| c.thread == want.thread) }
+            .copied()
+            .collect();
+        let Some(choice) = mine.first() else {
+            return Err(format!("{want:?} is blocked"));
+        };
+        let mut further = machine.clone();
+        further.step(*choice);
+        let ahead = next(&further, done, t);
+        if before && ahead.is_some_and(|got| same(&got)) {
+            return Ok(None);
+        }
+        *machine = further;
+    }
+    Err(format!("{want:?} does not come"))
 }
 
 /// All races of a program: conflicting accesses one right after the other.

@@ -1,0 +1,245 @@
+//! What of a witness has to be as it was, worked out by the checker itself:
+//! going back from the accesses at its end, and from all synchronisation in
+//! it, along dependences and to the writes that needed reads saw.
+//!
+//! Relevance: once the value of a read is needed, every write of its class in
+//! the witness has to be where it was, and no branch with such a write in its
+//! other side may go there.
+
+use super::{Checker, NONE, reads, volatile, writes};
+use crate::deps::{ANYWHERE, Dep, Deps, Needs};
+use rustc_hash::{FxHashMap, FxHashSet};
+use trace::Op;
+
+/// By event of the trace.
+#[derive(Debug)]
+pub(super) struct Needed {
+    /// Its value, if it reads, has to be what it was.
+    pub value: Vec<bool>,
+    /// It has to happen.
+    pub happens: Vec<bool>,
+}
+
+/// What the dependences need of the trace, ready.
+#[derive(Debug)]
+pub(super) struct Slices<'a> {
+    deps: &'a Deps,
+    by_thread: Vec<Vec<u32>>,
+    /// By location: its volatile writes.
+    stores: FxHashMap<u32, Vec<u32>>,
+}
+
+impl<'a> Slices<'a> {
+    pub fn new(checker: &Checker<'a>, deps: &'a Deps) -> Slices<'a> {
+        let mut by_thread = vec![Vec::new(); checker.forks.len()];
+        let mut stores: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for (at, (fact, e)) in (0u32..).zip(checker.facts.iter().zip(checker.trace)) {
+            by_thread[fact.thread as usize].push(at);
+            if volatile(e.op) && writes(e.op) {
+                stores.entry(fact.operand).or_default().push(at);
+            }
+        }
+        Slices {
+            deps,
+            by_thread,
+            stores,
+        }
+    }
+
+    pub fn deps(&self) -> &'a Deps {
+        self.deps
+    }
+
+    /// Whether an event may not be left to chance, needed or not.
+    fn hard(&self, event: u32, op: Op) -> bool {
+        match op {
+            Op::AtomicUpdate(..) => true,
+            Op::AtomicRead(..) => !self.deps.is_load(event),
+            Op::AtomicWrite(..) => false,
+            _ => op.is_sync(),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Work {
+    Happens(u32),
+    Value(u32),
+}
+
+struct Search<'s, 'c, 'a> {
+    slices: &'s Slices<'a>,
+    checker: &'c Checker<'a>,
+    needed: Needed,
+    /// By thread: how many of its first events had all their reads needed.
+    all: Vec<u32>,
+    work: Vec<Work>,
+    /// Writes of the witness, and those of other sides (with a bit set),
+    /// by class, until the class is needed.
+    uncertain: FxHashMap<u32, Vec<Uncertain>>,
+    classes: FxHashSet<u32>,
+}
+
+#[derive(Clone, Copy)]
+enum Uncertain {
+    Write(u32),
+    /// Number among those that did not happen.
+    Missed(usize),
+}
+
+/// Of the order, whose events from `end` on are the accesses that may see
+/// anything unless `bound` says otherwise.
+pub(super) fn needed(
+    slices: &Slices<'_>,
+    checker: &Checker<'_>,
+    order: &[u32],
+    end: usize,
+    bound: impl Fn(u32) -> bool,
+) -> Needed {
+    let count = checker.facts.len();
+    let mut search = Search {
+        slices,
+        checker,
+        needed: Needed {
+            value: vec![false; count],
+            happens: vec![false; count],
+        },
+        all: vec![0; checker.forks.len()],
+        work: Vec::new(),
+        uncertain: FxHashMap::default(),
+        classes: FxHashSet::default(),
+    };
+    let known = order.iter().filter(|e| (**e as usize) < count);
+    let mut inside = vec![false; count];
+    for (n, event) in known.enumerate() {
+        let op = checker.trace[*event as usize].op;
+        let last = n >= end;
+        inside[*event as usize] = !last;
+        if last || slices.hard(*event, op) {
+            search.work.push(Work::Happens(*event));
+            if reads(op) && (!last || bound(*event)) {
+                search.work.push(Work::Value(*event));
+            }
+        }
+        if writes(op) {
+            let class = slices.deps.class(*event);
+            let list = search.uncertain.entry(class).or_default();
+            list.push(Uncertain::Write(*event));
+        }
+    }
+    for (n, write) in slices.deps.may_write().iter().enumerate() {
+        if inside.get(write.after as usize) == Some(&true) {
+            for class in &write.classes {
+                let list = search.uncertain.entry(*class).or_default();
+                list.push(Uncertain::Missed(n));
+            }
+        }
+    }
+    while let Some(work) = search.work.pop() {
+        match work {
+            Work::Happens(event) => search.happens(event),
+            Work::Value(read) => search.value(read),
+        }
+    }
+    search.needed
+}
+
+impl Search<'_, '_, '_> {
+    fn happens(&mut self, event: u32) {
+        let done = &mut self.needed.happens[event as usize];
+        if !std::mem::replace(done, true) {
+            let fact = self.checker.facts[event as usize];
+            self.needs(
+                fact.thread,
+                fact.before,
+                event,
+                self.slices.deps.happens(event),
+            );
+        }
+    }
+
+    fn value(&mut self, read: u32) {
+        let op = self.checker.trace[read as usize].op;
+        if std::mem::replace(&mut self.needed.value[read as usize], true) || !reads(op) {
+            return;
+        }
+        let fact = self.checker.facts[read as usize];
+        self.work.push(Work::Happens(read));
+        if fact.need != NONE {
+            self.written(fact.need);
+        }
+        if volatile(op) {
+            let all = self.slices.stores.get(&fact.operand);
+            let before = all.map_or(0, |all| all.partition_point(|w| *w < read));
+            for n in 0..before {
+                self.written(self.slices.stores[&fact.operand][n]);
+            }
+        }
+        self.class(self.slices.deps.class(read));
+    }
+
+    /// The write has to write what it wrote.
+    fn written(&mut self, write: u32) {
+        let fact = self.checker.facts[write as usize];
+        self.work.push(Work::Happens(write));
+        if matches!(self.checker.trace[write as usize].op, Op::AtomicUpdate(..)) {
+            self.work.push(Work::Value(write));
+        }
+        self.needs(
+            fact.thread,
+            fact.before,
+            write,
+            self.slices.deps.value(write),
+        );
+    }
+
+    fn class(&mut self, class: u32) {
+        if !self.classes.insert(class) {
+            return;
+        }
+        let wanted: Vec<u32> = match class {
+            ANYWHERE => self.uncertain.keys().copied().collect(),
+            class => vec![class, ANYWHERE],
+        };
+        for class in wanted {
+            for item in self.uncertain.remove(&class).unwrap_or_default() {
+                match item {
+                    Uncertain::Write(write) => self.work.push(Work::Happens(write)),
+                    Uncertain::Missed(n) => {
+                        let write = &self.slices.deps.may_write()[n];
+                        let fact = self.checker.facts[write.after as usize];
+                        let needs = self.slices.deps.unless(write);
+                        self.needs(fact.thread, fact.before + 1, write.after + 1, needs);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Of a thread's event after its first `before` ones, before `end` in the
+    /// trace.
+    fn needs(&mut self, thread: u32, before: u32, end: u32, needs: Needs<'_>) {
+        let all = match needs {
+            Needs::All => true,
+            Needs::These(list) => list.iter().any(|entry| {
+                let (Dep::Value(other) | Dep::Happens(other)) = entry.get();
+                other >= end || self.checker.facts[other as usize].thread != thread
+            }),
+        };
+        if all {
+            let done = &mut self.all[thread as usize];
+            let reads = &self.slices.by_thread[thread as usize];
+            let reads = reads.get(*done as usize..before as usize).unwrap_or(&[]);
+            *done = before.max(*done);
+            self.work
+                .extend(reads.iter().map(|read| Work::Value(*read)));
+            return;
+        }
+        if let Needs::These(list) = needs {
+            self.work.extend(list.iter().map(|entry| match entry.get() {
+                Dep::Value(read) => Work::Value(read),
+                Dep::Happens(event) => Work::Happens(event),
+            }));
+        }
+    }
+}
