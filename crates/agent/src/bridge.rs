@@ -31,6 +31,14 @@ pub struct Bridge {
     allocation_site: jmethodID,
     ref_array: jmethodID,
     field_names: jmethodID,
+    control: jclass,
+    number_of: jmethodID,
+    reentering: jmethodID,
+    named: jmethodID,
+    held_by: jmethodID,
+    blocker: jmethodID,
+    exception: jmethodID,
+    keep_static: jmethodID,
     pub interrupted_exception: jclass,
 }
 
@@ -69,6 +77,7 @@ impl Bridge {
         let photofinish = class("java/lang/Photofinish")?;
         let native = class("java/lang/PhotofinishNative")?;
         let thread = class("java/lang/PhotofinishThread")?;
+        let control = class("java/lang/PhotofinishControl")?;
         Some(Bridge {
             photofinish,
             native,
@@ -109,6 +118,26 @@ impl Bridge {
                 "names",
                 "([Ljava/lang/reflect/Field;)Ljava/lang/String;",
             )?,
+            control,
+            number_of: jni.static_method(control, "numberOf", "(Ljava/lang/Object;)I")?,
+            reentering: jni.static_method(control, "reentering", "(Ljava/lang/Object;)V")?,
+            named: jni.static_method(control, "named", "(I)Ljava/lang/String;")?,
+            held_by: jni.static_method(
+                control,
+                "heldBy",
+                "(Ljava/lang/Thread;)Ljava/lang/String;",
+            )?,
+            blocker: jni.static_method(
+                control,
+                "blocker",
+                "(Ljava/lang/Thread;)Ljava/lang/String;",
+            )?,
+            exception: jni.static_method(
+                control,
+                "describe",
+                "(Ljava/lang/Throwable;)Ljava/lang/String;",
+            )?,
+            keep_static: jni.static_method(control, "keepStatic", "(Ljava/lang/Class;J)I")?,
             interrupted_exception: class("java/lang/InterruptedException")?,
         })
     }
@@ -189,6 +218,55 @@ impl Bridge {
     pub fn ref_array(&self, jni: Jni) -> (i64, i64) {
         let both = jni.call_long(self.native, self.ref_array, &[]);
         (both >> 32, both & 0xffff_ffff)
+    }
+
+    /// What a controlled run knows an object by.
+    pub fn number_of(&self, jni: Jni, o: jobject) -> i32 {
+        jni.call_int(self.control, self.number_of, &[object(o)])
+    }
+
+    /// Returns when no other controlled thread holds the object's monitor.
+    pub fn reentering(&self, jni: Jni, o: jobject) {
+        jni.call_void(self.control, self.reentering, &[object(o)]);
+    }
+
+    /// An object by its number, for people.
+    pub fn named(&self, jni: Jni, number: i32) -> String {
+        let s = jni.call_object(self.control, self.named, &[jvalue { i: number }]);
+        jni.string(s)
+    }
+
+    /// The locks that a thread holds, one a line.
+    pub fn held_by(&self, jni: Jni, thread: jobject) -> String {
+        let s = jni.call_object(self.control, self.held_by, &[object(thread)]);
+        jni.string(s)
+    }
+
+    /// What a parked thread waits for, and the place of whoever holds it plus
+    /// one, if that is known.
+    pub fn blocker(&self, jni: Jni, thread: jobject) -> (String, u32) {
+        let s = jni.call_object(self.control, self.blocker, &[object(thread)]);
+        let text = jni.string(s);
+        let (what, holder) = text.rsplit_once('\n').unwrap_or((&text, "0"));
+        (what.into(), holder.parse().unwrap_or(0))
+    }
+
+    /// An exception in words, and its stack, a frame a line.
+    pub fn describe_exception(&self, jni: Jni, e: jobject) -> (String, String) {
+        let s = jni.call_object(self.control, self.exception, &[object(e)]);
+        let text = jni.string(s);
+        let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+        (first.into(), rest.into())
+    }
+
+    pub fn throw_interrupted(&self, jni: Jni, message: &str) {
+        jni.throw_new(self.interrupted_exception, message);
+    }
+
+    /// The number under which a static's place is kept.
+    pub fn keep_static(&self, jni: Jni, class: jclass, offset: i64) -> i32 {
+        let args = [object(class), jvalue { j: offset }];
+        jni.call_int(self.control, self.keep_static, &args)
     }
 
     /// Which of these reflected fields we added.

@@ -1,6 +1,7 @@
 //! Class files on their way in.
 
 use crate::Agent;
+use crate::control::Control;
 use crate::jni::Jni;
 use crate::options;
 use crate::sites::ClassSites;
@@ -24,10 +25,10 @@ pub struct Coverage {
 impl Agent {
     /// The class with probes; None if it stays as it is.
     pub fn rewrite(&self, jni: Jni, loader: jobject, bytes: &[u8]) -> Option<Vec<u8>> {
-        let mode = if self.options.mode.events() {
-            Mode::Events
-        } else {
-            Mode::FastTrack
+        let mode = match self.options.mode {
+            options::Mode::Bare => Mode::Bare,
+            m if m.events() => Mode::Events,
+            _ => Mode::FastTrack,
         };
         let boot_or_platform = Some(self.is_boot_or_platform(jni, loader));
         let done = self.sites.add(|first_site| {
@@ -37,7 +38,7 @@ impl Agent {
                 policy: &self.policy,
                 first_site,
                 boot_or_platform,
-                control: None,
+                control: self.control.as_ref().map(Control::targets),
             };
             match instrument::rewrite(&request) {
                 Ok(mut rewritten) => {

@@ -20,7 +20,14 @@ pub fn install(agent: &Agent) -> Result<(), String> {
         capability::GET_SOURCE_FILE_NAME,
         capability::GET_LINE_NUMBERS,
     ];
-    if !jvmti.add_capabilities(&needed) {
+    let more: &[u32] = match agent.control {
+        Some(_) => &[
+            capability::MONITOR_EVENTS,
+            capability::GARBAGE_COLLECTION_EVENTS,
+        ],
+        None => &[],
+    };
+    if !jvmti.add_capabilities(&[&needed, more].concat()) {
         return Err(
             "this JVM does not let an agent see every class (is it HotSpot 17 or later?)".into(),
         );
@@ -31,6 +38,16 @@ pub fn install(agent: &Agent) -> Result<(), String> {
     callbacks.set(event::VM_DEATH, vm_death as *const c_void);
     callbacks.set(event::THREAD_START, thread_start as *const c_void);
     callbacks.set(event::THREAD_END, thread_end as *const c_void);
+    callbacks.set(event::MONITOR_CONTENDED_ENTER, contended as *const c_void);
+    callbacks.set(event::MONITOR_CONTENDED_ENTERED, entered as *const c_void);
+    callbacks.set(
+        event::GARBAGE_COLLECTION_START,
+        collection_start as *const c_void,
+    );
+    callbacks.set(
+        event::GARBAGE_COLLECTION_FINISH,
+        collection_end as *const c_void,
+    );
     callbacks.set(event::CLASS_FILE_LOAD_HOOK, class_file as *const c_void);
     callbacks.set(event::NATIVE_METHOD_BIND, native_bind as *const c_void);
     if !jvmti.set_callbacks(&callbacks) {
@@ -88,6 +105,20 @@ extern "system" fn vm_init(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
             recorder.keep_up(a);
         }
         a.jvmti.enable(event::THREAD_END);
+        if let Some(control) = &a.control {
+            if !control.look_up(jni) {
+                return a.fail("this JDK's threads are not as expected; use JDK 17");
+            }
+            for e in [
+                event::MONITOR_CONTENDED_ENTER,
+                event::MONITOR_CONTENDED_ENTERED,
+                event::GARBAGE_COLLECTION_START,
+                event::GARBAGE_COLLECTION_FINISH,
+            ] {
+                a.jvmti.enable(e);
+            }
+            control.begin(a, jni, thread);
+        }
     });
 }
 
@@ -98,7 +129,42 @@ extern "system" fn thread_start(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
             let (_, system) = a.jvmti.thread(thread);
             b.attach(jni, thread, system);
         }
+        if let Some(control) = &a.control {
+            control.began(a, jni, thread);
+        }
     });
+}
+
+/// The JVM is about to make the thread wait for a monitor.
+extern "system" fn contended(_: RawEnv, env: *mut JNIEnv, _thread: jobject, _o: jobject) {
+    with(env, |a, jni| {
+        if let Some(control) = &a.control {
+            control.contended(a, jni);
+        }
+    });
+}
+
+extern "system" fn entered(_: RawEnv, env: *mut JNIEnv, _thread: jobject, o: jobject) {
+    with(env, |a, jni| {
+        if let Some(control) = &a.control {
+            control.entered(a, jni, o);
+        }
+    });
+}
+
+extern "system" fn collection_start(_: RawEnv) {
+    collecting(true);
+}
+
+extern "system" fn collection_end(_: RawEnv) {
+    collecting(false);
+}
+
+/// No JNI may be used here.
+fn collecting(now: bool) {
+    if let Some(control) = agent().and_then(|a| a.control.as_ref()) {
+        control.collecting(now);
+    }
 }
 
 /// A thread has run its last bytecode; nobody sees yet that it is dead.
@@ -106,6 +172,9 @@ extern "system" fn thread_end(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
     with(env, |a, jni| {
         if let Some(b) = a.bridge.get() {
             b.gone(jni, thread);
+        }
+        if let Some(control) = &a.control {
+            control.ended(a, jni);
         }
     });
 }

@@ -10,6 +10,10 @@ use std::cell::Cell;
 use std::ffi::{CString, c_void};
 use std::ptr;
 
+/// A field's id; good as long as its class is loaded.
+#[derive(Clone, Copy, Debug)]
+pub struct Field(jfieldID);
+
 thread_local! {
     static THREW: Cell<bool> = const { Cell::new(false) };
 }
@@ -220,6 +224,63 @@ impl Jni {
         let a = jni!(self, NewObjectArray, n, class, ptr::null_mut());
         self.clear();
         a
+    }
+
+    pub fn delete_global(self, o: jobject) {
+        jni!(self, DeleteGlobalRef, o);
+    }
+
+    pub fn field(self, class: jclass, name: &str, desc: &str) -> Option<Field> {
+        let (name, desc) = (c(name), c(desc));
+        let id = jni!(self, GetFieldID, class, name.as_ptr(), desc.as_ptr());
+        (!self.clear() && !id.is_null()).then_some(Field(id))
+    }
+
+    pub fn object_field(self, o: jobject, field: Field) -> jobject {
+        jni!(self, GetObjectField, o, field.0)
+    }
+
+    pub fn int_field(self, o: jobject, field: Field) -> jint {
+        jni!(self, GetIntField, o, field.0)
+    }
+
+    pub fn set_int_field(self, o: jobject, field: Field, value: jint) {
+        jni!(self, SetIntField, o, field.0, value);
+    }
+
+    pub fn boolean_field(self, o: jobject, field: Field) -> bool {
+        jni!(self, GetBooleanField, o, field.0) != 0
+    }
+
+    pub fn clear_boolean_field(self, o: jobject, field: Field) {
+        jni!(self, SetBooleanField, o, field.0, 0);
+    }
+
+    /// Gives the current thread's hold on a monitor up; how often it was held as
+    /// far as the JVM counts.
+    pub fn exit_monitor(self, o: jobject) -> u32 {
+        let mut times = 0;
+        while jni!(self, MonitorExit, o) == JNI_OK {
+            times += 1;
+        }
+        self.take_exception(); // of the exit that was one too many
+        times
+    }
+
+    pub fn enter_monitor(self, o: jobject, times: u32) {
+        for _ in 0..times {
+            jni!(self, MonitorEnter, o);
+        }
+    }
+
+    pub fn throw_new(self, class: jclass, message: &str) {
+        let message = c(message);
+        let text = if message.is_empty() {
+            ptr::null()
+        } else {
+            message.as_ptr()
+        };
+        jni!(self, ThrowNew, class, text);
     }
 
     /// Takes a pending exception away; null if there is none.

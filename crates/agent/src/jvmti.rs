@@ -14,6 +14,7 @@ const SET_EVENT_NOTIFICATION_MODE: usize = 1;
 const GET_ALL_THREADS: usize = 3;
 const GET_THREAD_INFO: usize = 8;
 const GET_THREAD_GROUP_INFO: usize = 13;
+const GET_CURRENT_THREAD: usize = 17;
 const ALLOCATE: usize = 45;
 const DEALLOCATE: usize = 46;
 const GET_CLASS_SIGNATURE: usize = 47;
@@ -39,7 +40,9 @@ pub mod capability {
     pub const GET_SOURCE_FILE_NAME: u32 = 11;
     pub const GET_LINE_NUMBERS: u32 = 12;
     pub const ALL_CLASS_HOOK_EVENTS: u32 = 26;
+    pub const MONITOR_EVENTS: u32 = 28;
     pub const NATIVE_METHOD_BIND_EVENTS: u32 = 30;
+    pub const GARBAGE_COLLECTION_EVENTS: u32 = 31;
     pub const EARLY_VMSTART: u32 = 41;
     pub const EARLY_CLASS_HOOK_EVENTS: u32 = 42;
 }
@@ -53,6 +56,10 @@ pub mod event {
     pub const CLASS_FILE_LOAD_HOOK: u32 = 54;
     pub const VM_START: u32 = 57;
     pub const NATIVE_METHOD_BIND: u32 = 67;
+    pub const MONITOR_CONTENDED_ENTER: u32 = 75;
+    pub const MONITOR_CONTENDED_ENTERED: u32 = 76;
+    pub const GARBAGE_COLLECTION_START: u32 = 81;
+    pub const GARBAGE_COLLECTION_FINISH: u32 = 82;
 }
 
 /// jvmtiEventCallbacks: 37 pointers for events 50 to 86.
@@ -216,8 +223,13 @@ impl Jvmti {
         self.take_array(n, p)
     }
 
-    /// A thread's name, and whether it is in the VM's own thread group.
-    pub fn thread(&self, thread: jobject) -> (String, bool) {
+    pub fn current_thread(&self) -> jobject {
+        let mut thread = ptr::null_mut();
+        call!(self, GET_CURRENT_THREAD, (*mut jobject), &mut thread);
+        thread
+    }
+
+    fn thread_info(&self, thread: jobject) -> Option<(String, ThreadInfo)> {
         let mut info = ThreadInfo {
             name: ptr::null_mut(),
             priority: 0,
@@ -225,17 +237,26 @@ impl Jvmti {
             thread_group: ptr::null_mut(),
             context_class_loader: ptr::null_mut(),
         };
-        if call!(
+        let error = call!(
             self,
             GET_THREAD_INFO,
             (jobject, *mut ThreadInfo),
             thread,
             &mut info
-        ) != 0
-        {
+        );
+        (error == 0).then(|| (self.take_string(info.name).unwrap_or_default(), info))
+    }
+
+    pub fn is_daemon(&self, thread: jobject) -> bool {
+        self.thread_info(thread)
+            .is_some_and(|(_, info)| info.is_daemon != 0)
+    }
+
+    /// A thread's name, and whether it is in the VM's own thread group.
+    pub fn thread(&self, thread: jobject) -> (String, bool) {
+        let Some((name, info)) = self.thread_info(thread) else {
             return (String::new(), true);
-        }
-        let name = self.take_string(info.name).unwrap_or_default();
+        };
         if info.thread_group.is_null() {
             return (name, false);
         }
@@ -424,6 +445,11 @@ impl Jvmti {
 
     /// Frames of the current thread, innermost first.
     pub fn stack(&self, depth: usize) -> Vec<FrameInfo> {
+        self.stack_of(ptr::null_mut(), depth)
+    }
+
+    /// Frames of a thread; null for the current one.
+    pub fn stack_of(&self, thread: jobject, depth: usize) -> Vec<FrameInfo> {
         let mut frames = vec![
             FrameInfo {
                 method: ptr::null_mut(),
@@ -436,7 +462,7 @@ impl Jvmti {
             self,
             GET_STACK_TRACE,
             (jobject, jint, jint, *mut FrameInfo, *mut jint),
-            ptr::null_mut(),
+            thread,
             0,
             depth as jint,
             frames.as_mut_ptr(),

@@ -10,6 +10,7 @@
 //! | `check` | FastTrack's slow path |
 //! | `recorder` | event buffers into a trace |
 //! | `direct` | events straight into one of the other detectors |
+//! | `control` | runs in which a strategy says who goes on |
 //! | `threads`, `stacks` | who, and from where |
 //! | `findings` | what was found, on disk at once |
 //! | `orphan` | the end of the program when the tool is gone |
@@ -21,6 +22,7 @@
 mod bridge;
 mod check;
 mod classes;
+mod control;
 mod direct;
 mod findings;
 mod hooks;
@@ -39,6 +41,7 @@ mod threads;
 use bridge::Bridge;
 use check::Check;
 use classes::Coverage;
+use control::Control;
 use direct::Direct;
 use findings::Findings;
 use jni_sys::{JNI_OK, JavaVM, jint, jobject};
@@ -76,6 +79,8 @@ pub struct Agent {
     findings: Findings,
     recorder: Option<Recorder>,
     direct: Option<Mutex<Direct>>,
+    control: Option<Control>,
+    vm: Vm,
     bridge: OnceLock<Bridge>,
     /// Base and scale of reference arrays.
     ref_array: OnceLock<(i64, i64)>,
@@ -84,6 +89,14 @@ pub struct Agent {
     /// Runtime.halt was called: hooks and finally blocks did not run.
     halted: AtomicBool,
 }
+
+/// The JVM, which outlives us.
+struct Vm(*mut JavaVM);
+
+// SAFETY: made for use from any thread.
+unsafe impl Send for Vm {}
+// SAFETY: as above.
+unsafe impl Sync for Vm {}
 
 /// Counters that compiled Java code advances.
 #[derive(Debug)]
@@ -154,9 +167,25 @@ impl Agent {
         clock
     }
 
+    /// Makes the current thread known to the JVM, as one that it need not wait
+    /// for.
+    fn attach_current_thread(&self) -> Option<*mut jni_sys::JNIEnv> {
+        let mut env = ptr::null_mut();
+        // SAFETY: a function of the JVM's own table.
+        let attached = unsafe {
+            ((**self.vm.0).AttachCurrentThreadAsDaemon?)(self.vm.0, &mut env, ptr::null_mut())
+        };
+        (attached == JNI_OK && !env.is_null()).then_some(env.cast())
+    }
+
     /// The last thing: what is buffered goes out, and a summary says that the
     /// program ended and was not killed.
     fn finish(&self) {
+        self.finish_with("exit");
+    }
+
+    /// `outcome` is how a controlled run ended.
+    fn finish_with(&self, outcome: &str) {
         if self.finished.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -184,6 +213,7 @@ impl Agent {
             ));
         }
         let sites = self.sites.count();
+        let control = self.control.as_ref().map(|c| c.summary(self, outcome));
         let coverage = self.coverage.lock().unwrap_or_else(|e| e.into_inner());
         self.findings.summary(&json!({
             "ended": if self.halted.load(Ordering::Acquire) { "halt" } else { "exit" },
@@ -197,6 +227,7 @@ impl Agent {
             "threads": started,
             "sites": sites,
             "races": races,
+            "control": control,
         }));
     }
 }
@@ -263,7 +294,13 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
         )?),
         _ => None,
     };
+    let control = match options.control.is_on() {
+        true => Some(Control::new(options.control.clone())?),
+        false => None,
+    };
     let agent = Agent {
+        control,
+        vm: Vm(vm),
         jvmti,
         policy: instrument::Policy::new(&options.include, &options.exclude, &options.trusted),
         direct: Direct::new(options.mode).map(Mutex::new),

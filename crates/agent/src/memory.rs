@@ -62,6 +62,18 @@ impl SiteTable {
     }
 }
 
+impl SiteTable {
+    /// The last four bytes of an entry: where an access goes, for scheduling
+    /// points. Set before the entry is valid.
+    pub fn set_place(self, site: u32, place: i32) {
+        if (site as usize) < MAX_SITES {
+            let at = self.0 + site as usize * SITE_BYTES + SITE_BYTES - 4;
+            // SAFETY: inside the table; nobody else writes these bytes.
+            unsafe { (at as *mut i32).write_volatile(place) };
+        }
+    }
+}
+
 /// A thread's clock in shared memory: u32 a slot, with a header below.
 #[derive(Clone, Copy, Debug)]
 pub struct RawClock(usize);

@@ -2,8 +2,10 @@
 //! Every function here is called by the JVM; none lets a panic out.
 
 use crate::check::Query;
+use crate::control::Control;
 use crate::jni::Jni;
 use crate::memory::RawClock;
+use crate::options::Mode;
 use crate::{Agent, agent, guard};
 use jni_sys::{JNIEnv, jboolean, jclass, jint, jlong, jlongArray, jobject, jobjectArray, jstring};
 use std::ffi::{CStr, c_char, c_void};
@@ -56,6 +58,16 @@ extern "system" fn link(env: Env, class: jclass) {
         ),
         ("array", "(JILjava/lang/Class;I)V", array as *const c_void),
         ("tooLarge", "(I)V", too_large as *const c_void),
+        ("point", "(IJII)V", point as *const c_void),
+        ("monitor", "(JII)V", monitor as *const c_void),
+        ("released", "(J)V", released as *const c_void),
+        ("failed", "()V", failed as *const c_void),
+        ("adopt", "()V", adopt as *const c_void),
+        (
+            "uncaught",
+            "(Ljava/lang/Throwable;)V",
+            uncaught as *const c_void,
+        ),
     ];
     with(env, |a, jni| {
         if !jni.register(class, &natives) {
@@ -77,7 +89,10 @@ extern "system" fn address(env: Env, _: jclass, what: jint) -> jlong {
         2 => a.counters.seq_address(),
         3 => a.counters.ids_address(),
         4 => a.direct.is_some().into(),
-        _ => a.options.mode.events().into(),
+        5 => a.options.mode.events().into(),
+        6 => a.control.is_some().into(),
+        7 => a.control.as_ref().map_or(0, Control::choice_address),
+        _ => (a.options.mode == Mode::Bare).into(),
     })
 }
 
@@ -251,6 +266,49 @@ extern "system" fn too_large(env: Env, _: jclass, length: jint) {
     });
 }
 
+fn controlled(env: Env, f: impl FnOnce(&'static Control, &'static Agent, Jni)) {
+    with(env, |a, jni| {
+        if let Some(control) = &a.control {
+            f(control, a, jni);
+        }
+    });
+}
+
+extern "system" fn point(env: Env, _: jclass, kind: jint, obj: jlong, slot: jint, site: jint) {
+    controlled(env, |c, a, jni| {
+        let kind = schedule::Kind::from_number(kind as u8).unwrap_or(schedule::Kind::Yield);
+        let op = schedule::Op {
+            kind,
+            site: site as u32,
+            obj: obj as u64,
+            slot: slot as u32,
+        };
+        c.point(a, jni, op);
+    });
+}
+
+extern "system" fn monitor(env: Env, _: jclass, obj: jlong, owner: jint, site: jint) {
+    controlled(env, |c, a, jni| {
+        c.await_monitor(a, jni, obj as u64, owner as u32, site as u32)
+    });
+}
+
+extern "system" fn released(env: Env, _: jclass, obj: jlong) {
+    controlled(env, |c, _, _| c.released(obj as u64));
+}
+
+extern "system" fn failed(env: Env, _: jclass) {
+    controlled(env, |c, _, _| c.failed());
+}
+
+extern "system" fn adopt(env: Env, _: jclass) {
+    controlled(env, |c, a, jni| c.adopt(a, jni));
+}
+
+extern "system" fn uncaught(env: Env, _: jclass, exception: jobject) {
+    controlled(env, |c, a, jni| c.uncaught(a, jni, exception));
+}
+
 /// A reference with a default.
 struct Pointer(jobject);
 
@@ -264,11 +322,11 @@ impl Default for Pointer {
 // we give it ours and keep the original to call.
 
 macro_rules! wrapped {
-    ($($static:ident: $class:literal $name:literal $desc:literal => $function:ident;)*) => {
+    ($chooser:ident: $($static:ident: $class:literal $name:literal $desc:literal => $function:ident;)*) => {
         $(static $static: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());)*
 
         /// The function to put before a native, if we want to; keeps the original.
-        pub fn in_front_of(class: &str, name: &str, desc: &str, original: *mut c_void) -> Option<*mut c_void> {
+        fn $chooser(class: &str, name: &str, desc: &str, original: *mut c_void) -> Option<*mut c_void> {
             $(if class == $class && name == $name && desc == $desc {
                 let ours = $function as *const c_void as *mut c_void;
                 // RegisterNatives makes the event fire again with our own
@@ -284,7 +342,7 @@ macro_rules! wrapped {
     };
 }
 
-wrapped! {
+wrapped! { always:
     START: "java/lang/Thread" "start0" "()V" => start0;
     SLEEP: "java/lang/Thread" "sleep" "(J)V" => sleep;
     WAIT: "java/lang/Object" "wait" "(J)V" => wait;
@@ -296,7 +354,53 @@ wrapped! {
     DEFINE: "java/lang/ClassLoader" "defineClass0" "(Ljava/lang/ClassLoader;Ljava/lang/Class;Ljava/lang/String;[BIILjava/security/ProtectionDomain;ZILjava/lang/Object;)Ljava/lang/Class;" => define_class;
 }
 
+// What a controlled run needs besides.
+wrapped! { under_control:
+    PARK: "jdk/internal/misc/Unsafe" "park" "(ZJ)V" => park;
+    UNPARK: "jdk/internal/misc/Unsafe" "unpark" "(Ljava/lang/Object;)V" => unpark;
+    YIELD: "java/lang/Thread" "yield" "()V" => yield_now;
+    INTERRUPT: "java/lang/Thread" "interrupt0" "()V" => interrupt0;
+    ALIVE: "java/lang/Thread" "isAlive" "()Z" => is_alive;
+    NANOS: "java/lang/System" "nanoTime" "()J" => nano_time;
+    MILLIS: "java/lang/System" "currentTimeMillis" "()J" => current_time_millis;
+    ADJUST: "jdk/internal/misc/VM" "getNanoTimeAdjustment" "(J)J" => nano_time_adjustment;
+    POLL: "sun/nio/ch/Net" "poll" "(Ljava/io/FileDescriptor;IJ)I" => net_poll;
+    ACCEPT: "sun/nio/ch/Net" "accept" "(Ljava/io/FileDescriptor;Ljava/io/FileDescriptor;[Ljava/net/InetSocketAddress;)I" => net_accept;
+    READ0: "sun/nio/ch/SocketDispatcher" "read0" "(Ljava/io/FileDescriptor;JI)I" => socket_read;
+    EPOLL: "sun/nio/ch/EPoll" "wait" "(IJII)I" => epoll_wait;
+    STDIN: "java/io/FileInputStream" "readBytes" "([BII)I" => file_read;
+}
+
+/// The function to put before a native, if we want to; keeps the original.
+pub fn in_front_of(
+    class: &str,
+    name: &str,
+    desc: &str,
+    original: *mut c_void,
+) -> Option<*mut c_void> {
+    let controlled = agent().is_some_and(|a| a.control.is_some());
+    always(class, name, desc, original).or_else(|| {
+        controlled
+            .then(|| under_control(class, name, desc, original))
+            .flatten()
+    })
+}
+
+/// The original of Thread.isAlive, once it is bound.
+pub fn original_alive() -> Option<*mut c_void> {
+    let f = ALIVE.load(Ordering::Acquire);
+    (!f.is_null()).then_some(f)
+}
+
+/// Ends the process without waiting for anybody: its other threads wait for a
+/// turn that never comes.
+pub fn exit_now(code: i32) -> ! {
+    // SAFETY: ends the process.
+    unsafe { _exit(code) }
+}
+
 unsafe extern "C" {
+    fn _exit(code: i32) -> !;
     fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
@@ -328,16 +432,37 @@ macro_rules! original {
 }
 
 extern "system" fn start0(env: Env, thread: jobject) {
-    with(env, |a, jni| {
+    let place = with(env, |a, jni| {
         if let Some(b) = a.bridge.get() {
             b.forking(jni, thread);
         }
+        a.control.as_ref()?.starting(a, jni, thread)
     });
     original!(START as Method0)(env, thread);
+    controlled(env, |c, a, jni| {
+        let thrown = jni.take_exception();
+        match (place, thrown.is_null()) {
+            (Some(place), false) => c.not_started(jni, place),
+            (Some(_), true) => c.started(a, jni),
+            (None, _) => {}
+        }
+        if !thrown.is_null() {
+            jni.throw(thrown);
+        }
+    });
+}
+
+/// What a controlled run does instead of the original; false if it does not.
+fn instead(env: Env, f: impl FnOnce(&'static Control, &'static Agent, Jni) -> Option<()>) -> bool {
+    with(env, |a, jni| {
+        a.control.as_ref().and_then(|c| f(c, a, jni)).is_some()
+    })
 }
 
 extern "system" fn sleep(env: Env, class: jclass, millis: jlong) {
-    original!(SLEEP as MethodJ)(env, class, millis);
+    if !instead(env, |c, a, jni| c.sleep(a, jni, millis)) {
+        original!(SLEEP as MethodJ)(env, class, millis);
+    }
     after_blocking(env, |b, jni, interrupted| {
         if interrupted {
             b.interrupted(jni);
@@ -347,13 +472,17 @@ extern "system" fn sleep(env: Env, class: jclass, millis: jlong) {
 
 extern "system" fn wait(env: Env, o: jobject, millis: jlong) {
     waiting(env, o);
-    original!(WAIT as MethodJ)(env, o, millis);
+    if !instead(env, |c, a, jni| c.wait(a, jni, o, millis)) {
+        original!(WAIT as MethodJ)(env, o, millis);
+    }
     after_blocking(env, |b, jni, interrupted| b.waited(jni, o, interrupted));
 }
 
 extern "system" fn wait0(env: Env, o: jobject, millis: jlong) {
     waiting(env, o);
-    original!(WAIT0 as MethodJ)(env, o, millis);
+    if !instead(env, |c, a, jni| c.wait(a, jni, o, millis)) {
+        original!(WAIT0 as MethodJ)(env, o, millis);
+    }
     after_blocking(env, |b, jni, interrupted| b.waited(jni, o, interrupted));
 }
 
@@ -392,11 +521,147 @@ fn notifying(env: Env, o: jobject, all: bool) {
 extern "system" fn notify(env: Env, o: jobject) {
     notifying(env, o, false);
     original!(NOTIFY as Method0)(env, o);
+    notified(env, o, false);
+}
+
+/// The original throws if the caller does not own the monitor.
+fn notified(env: Env, o: jobject, all: bool) {
+    controlled(env, |c, a, jni| {
+        let thrown = jni.take_exception();
+        if thrown.is_null() {
+            c.notify(a, jni, o, all);
+        } else {
+            jni.throw(thrown);
+        }
+    });
 }
 
 extern "system" fn notify_all(env: Env, o: jobject) {
     notifying(env, o, true);
     original!(NOTIFY_ALL as Method0)(env, o);
+    notified(env, o, true);
+}
+
+extern "system" fn park(env: Env, this: jobject, absolute: jboolean, time: jlong) {
+    type Original = extern "system" fn(Env, jobject, jboolean, jlong);
+    if !instead(env, |c, a, jni| c.park(a, jni, absolute != 0, time)) {
+        original!(PARK as Original)(env, this, absolute, time);
+    }
+}
+
+extern "system" fn unpark(env: Env, this: jobject, thread: jobject) {
+    type Original = extern "system" fn(Env, jobject, jobject);
+    if !instead(env, |c, a, jni| c.unpark(a, jni, thread)) {
+        original!(UNPARK as Original)(env, this, thread);
+    }
+}
+
+extern "system" fn yield_now(env: Env, class: jclass) {
+    if !instead(env, |c, a, jni| c.yield_now(a, jni)) {
+        original!(YIELD as Method0)(env, class);
+    }
+}
+
+extern "system" fn interrupt0(env: Env, thread: jobject) {
+    original!(INTERRUPT as Method0)(env, thread);
+    controlled(env, |c, a, jni| c.interrupt(a, jni, thread));
+}
+
+/// As it is; we are here to know the original.
+extern "system" fn is_alive(env: Env, thread: jobject) -> jboolean {
+    type Original = extern "system" fn(Env, jobject) -> jboolean;
+    original!(ALIVE as Original)(env, thread)
+}
+
+/// Nanoseconds since 1970 by the clock of the run.
+fn virtual_time(env: Env) -> u64 {
+    with(env, |a, _| a.control.as_ref().map_or(0, Control::time))
+}
+
+extern "system" fn nano_time(env: Env, _: jclass) -> jlong {
+    virtual_time(env) as jlong
+}
+
+extern "system" fn current_time_millis(env: Env, _: jclass) -> jlong {
+    (virtual_time(env) / 1_000_000) as jlong
+}
+
+/// Nanoseconds since `seconds` after 1970; -1 if that is too far away.
+extern "system" fn nano_time_adjustment(env: Env, _: jclass, seconds: jlong) -> jlong {
+    let now = i128::from(virtual_time(env));
+    let since = now - i128::from(seconds) * 1_000_000_000;
+    let far = 1_000_000_000i128 << 32;
+    if since.abs() < far {
+        since as jlong
+    } else {
+        -1
+    }
+}
+
+/// Runs a native that may block in the kernel while other threads go on.
+fn blocking<T>(env: Env, what: &str, f: impl FnOnce() -> T) -> T {
+    // SAFETY: the JVM calls natives with the current thread's environment.
+    let jni = unsafe { Jni::new(env) };
+    match agent().and_then(|a| Some((a, a.control.as_ref()?))) {
+        Some((a, c)) => c.outside(a, jni, what, f),
+        None => f(),
+    }
+}
+
+extern "system" fn net_poll(
+    env: Env,
+    class: jclass,
+    fd: jobject,
+    events: jint,
+    timeout: jlong,
+) -> jint {
+    type Original = extern "system" fn(Env, jclass, jobject, jint, jlong) -> jint;
+    blocking(env, "a wait for a socket", || {
+        original!(POLL as Original)(env, class, fd, events, timeout)
+    })
+}
+
+extern "system" fn net_accept(
+    env: Env,
+    class: jclass,
+    fd: jobject,
+    new: jobject,
+    from: jobject,
+) -> jint {
+    type Original = extern "system" fn(Env, jclass, jobject, jobject, jobject) -> jint;
+    blocking(env, "a wait for a connection", || {
+        original!(ACCEPT as Original)(env, class, fd, new, from)
+    })
+}
+
+extern "system" fn socket_read(
+    env: Env,
+    class: jclass,
+    fd: jobject,
+    address: jlong,
+    length: jint,
+) -> jint {
+    type Original = extern "system" fn(Env, jclass, jobject, jlong, jint) -> jint;
+    blocking(env, "a read from a socket", || {
+        original!(READ0 as Original)(env, class, fd, address, length)
+    })
+}
+
+extern "system" fn epoll_wait(
+    env: Env,
+    class: jclass,
+    fd: jint,
+    address: jlong,
+    count: jint,
+    timeout: jint,
+) -> jint {
+    type Original = extern "system" fn(Env, jclass, jint, jlong, jint, jint) -> jint;
+    if timeout == 0 {
+        return original!(EPOLL as Original)(env, class, fd, address, count, timeout);
+    }
+    blocking(env, "a wait for a selector", || {
+        original!(EPOLL as Original)(env, class, fd, address, count, timeout)
+    })
 }
 
 /// Shutdown ends here too, after its hooks; Runtime.halt comes straight.
@@ -416,7 +681,31 @@ extern "system" fn halt0(env: Env, class: jclass, status: jint) {
         a.halted
             .store(called("java.lang.Runtime", "halt"), Ordering::Release);
     });
+    controlled(env, |_, a, _| {
+        a.finish_with("exit");
+        exit_now(status);
+    });
     original!(HALT as Original)(env, class, status);
+}
+
+/// Files are read at once; a terminal or a pipe may have nothing to read yet.
+extern "system" fn file_read(
+    env: Env,
+    this: jobject,
+    bytes: jobject,
+    offset: jint,
+    length: jint,
+) -> jint {
+    type Original = extern "system" fn(Env, jobject, jobject, jint, jint) -> jint;
+    let read = || original!(STDIN as Original)(env, this, bytes, offset, length);
+    let waits = with(env, |a, jni| {
+        a.control.as_ref().is_some_and(|c| c.may_wait(jni, this))
+    });
+    if waits {
+        blocking(env, "a read from a pipe or terminal", read)
+    } else {
+        read()
+    }
 }
 
 /// Reflection must not see the fields that we added.

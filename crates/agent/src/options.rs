@@ -1,6 +1,7 @@
 //! What the driver asked for: `key=value,...`, values percent-encoded
 //! (crates/driver/src/options.rs writes them).
 
+use crate::control::Settings;
 use std::path::PathBuf;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,12 +11,14 @@ pub enum Mode {
     Lockset,
     H,
     Record,
+    /// Nothing is detected: the run is controlled, and that is all.
+    Bare,
 }
 
 impl Mode {
     /// Whether accesses become events instead of being checked on the spot.
     pub fn events(self) -> bool {
-        self != Mode::FastTrack
+        !matches!(self, Mode::FastTrack | Mode::Bare)
     }
 
     pub fn name(self) -> &'static str {
@@ -25,6 +28,7 @@ impl Mode {
             Mode::Lockset => "lockset",
             Mode::H => "h",
             Mode::Record => "record",
+            Mode::Bare => "none",
         }
     }
 }
@@ -37,6 +41,8 @@ pub struct Options {
     pub exclude: Vec<String>,
     pub trusted: Vec<String>,
     pub trace: Option<PathBuf>,
+    /// How threads are scheduled, if not by the system.
+    pub control: Settings,
 }
 
 impl Options {
@@ -48,6 +54,7 @@ impl Options {
             exclude: vec![],
             trusted: vec![],
             trace: None,
+            control: Settings::default(),
         };
         for part in text.split(',').filter(|p| !p.is_empty()) {
             let (key, value) = part
@@ -67,12 +74,14 @@ impl Options {
                         Mode::Lockset,
                         Mode::H,
                         Mode::Record,
+                        Mode::Bare,
                     ];
                     options.mode = all
                         .into_iter()
                         .find(|m| m.name() == value)
                         .ok_or_else(|| format!("unknown mode `{value}`"))?;
                 }
+                _ if options.control.option(key, value, decode)? => {}
                 _ => return Err(format!("unknown option `{key}`")),
             }
         }

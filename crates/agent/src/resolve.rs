@@ -5,6 +5,7 @@
 use crate::Agent;
 use crate::jni::Jni;
 use crate::memory::{FINAL, IGNORE, VOLATILE, leak};
+use crate::options::Mode;
 use instrument::{
     ALLOC_FIELD, FREEZE_FIELD, ID_FIELD, MemberRef, ShadowKind, SiteKind, shadow_name,
 };
@@ -89,6 +90,11 @@ impl Fields {
     }
 }
 
+/// Without a detector all that matters is whether an access orders.
+fn bare_words(field: &Found) -> Option<[i64; 3]> {
+    (field.modifiers & ACC_VOLATILE != 0).then_some([VOLATILE, 0, 0])
+}
+
 /// Where the bridge's array of static clocks has its elements.
 #[derive(Clone, Copy, Debug)]
 struct RefArray;
@@ -119,7 +125,7 @@ impl Agent {
         })?;
         match (kind, target) {
             (SiteKind::FieldRead | SiteKind::FieldWrite, Some(t)) => {
-                self.resolve_instance(jni, o, &t, checked, kind == SiteKind::FieldRead)
+                self.resolve_instance(jni, site, o, &t, checked, kind == SiteKind::FieldRead)
             }
             (SiteKind::StaticRead | SiteKind::StaticWrite, Some(t)) => {
                 self.resolve_static(jni, site, &from, &t, checked, kind == SiteKind::StaticRead)
@@ -148,6 +154,7 @@ impl Agent {
     fn resolve_instance(
         &self,
         jni: Jni,
+        site: u32,
         o: jobject,
         target: &MemberRef,
         checked: bool,
@@ -155,6 +162,10 @@ impl Agent {
     ) -> Option<[i64; 3]> {
         let field = self.instance_field(jni, o, target)?;
         let bridge = self.bridge.get()?;
+        self.note_place(jni, site, &field);
+        if self.options.mode == Mode::Bare {
+            return bare_words(&field);
+        }
         if field.modifiers & ACC_FINAL != 0 {
             let freeze = bridge.offset_by_name(jni, field.class, FREEZE_FIELD);
             return (freeze > 0).then(|| [FINAL, freeze, self.id_offset(jni, field.class)]);
@@ -204,6 +215,10 @@ impl Agent {
             bridge.find(jni, &target.class, self.jvmti.class_loader(caller))
         };
         let field = self.find_field(jni, class, target, true)?;
+        self.note_place(jni, site, &field);
+        if self.options.mode == Mode::Bare {
+            return bare_words(&field);
+        }
         if field.modifiers & ACC_FINAL != 0 || (field.modifiers & ACC_VOLATILE == 0 && !checked) {
             // No access, but a use of the class, which events tell of.
             return self
@@ -242,6 +257,21 @@ impl Agent {
         }
         let w = statics.data(key);
         Some(if read { [w + 8, w, 0] } else { [w, w + 8, 0] })
+    }
+
+    /// Under control, what an access at the site goes to is told by its offset, as
+    /// Unsafe and VarHandles have it.
+    fn note_place(&self, jni: Jni, site: u32, field: &Found) {
+        let Some(bridge) = self.bridge.get().filter(|_| self.control.is_some()) else {
+            return;
+        };
+        let offset = self.offset_of(jni, field);
+        let place = if field.modifiers & ACC_STATIC != 0 {
+            -bridge.keep_static(jni, field.class, offset)
+        } else {
+            offset as i32
+        };
+        self.sites.table.set_place(site, place);
     }
 
     /// The number of a field, for events.

@@ -5,6 +5,7 @@
 //! same statement by the same thread.
 
 use crate::jvmti::{FrameInfo, Jvmti};
+use jni_sys::jobject;
 use order::{Epoch, Tid};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
@@ -53,7 +54,12 @@ pub struct Stacks {
 impl Stacks {
     /// The current thread's stack, without our own frames.
     pub fn current(&mut self, jvmti: &Jvmti) -> Arc<[Frame]> {
-        let frames = jvmti.stack(DEPTH);
+        self.of_thread(jvmti, std::ptr::null_mut())
+    }
+
+    /// The same for any thread.
+    pub fn of_thread(&mut self, jvmti: &Jvmti, thread: jobject) -> Arc<[Frame]> {
+        let frames = jvmti.stack_of(thread, DEPTH);
         frames
             .into_iter()
             .map(|f| self.frame(jvmti, f))

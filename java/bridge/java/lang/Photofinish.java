@@ -307,7 +307,9 @@ public final class Photofinish {
     /** The VM shuts down because all threads but daemons have ended. */
     public static void threadsEnded(int site) {
         PhotofinishThread t = self();
-        if (t != null) PhotofinishLocks.syncAcquire(t, PhotofinishThread.ENDED, site);
+        if (t == null) return;
+        if (PhotofinishControl.ON) PhotofinishNative.adopt();
+        PhotofinishLocks.syncAcquire(t, PhotofinishThread.ENDED, site);
     }
 
     public static void threadAlive(boolean alive, Object thread) {
@@ -318,77 +320,127 @@ public final class Photofinish {
         if (state == Thread.State.TERMINATED) terminated((Thread) thread);
     }
 
-    // Controlled runs: what the thread is about to do.
-
     /** For code whose compiler shall not see that two locks are one, see instrument/src/monitor.rs. */
     public static Object itself(Object o) {
         return o;
     }
 
-    public static void entering(Object o, int site) {
-        return;
-    }
+    // Scheduling points; see PhotofinishControl. None of these is called unless threads are controlled.
 
-    public static void beforeRead(Object o, int site) {
-        return;
-    }
-
-    public static void beforeReadStatic(int site) {
-        return;
-    }
-
-    public static void beforeWrite(Object o, int site) {
-        return;
-    }
-
-    public static void beforeWriteStatic(int site) {
-        return;
-    }
-
-    public static void targetField(Object o, int site) {
-        return;
-    }
-
-    public static void targetStatic(int site) {
-        return;
-    }
-
-    public static void targetElem(Object array, int index, int site) {
-        return;
-    }
-
-    /** `length` -1: all of it. */
-    public static void targetRange(Object array, int from, int length, int site) {
-        return;
-    }
+    /** Loop iterations that are left until the running thread is taken to spin. */
+    static int budget = Integer.MAX_VALUE;
 
     public static void loop() {
-        return;
+        if (--budget < 0) spun();
     }
 
-    /** What `what` means: see instrument/src/models.rs. */
-    public static void lockPoint(Object key, int what, int site) {
-        return;
-    }
-
-    public static void rawPoint(Object o, long offset, int code, int site) {
-        return;
-    }
-
-    public static void vhPoint(VarHandle vh, Object base, int index, int code, int site) {
-        return;
-    }
-
-    public static void casResult(boolean done) {
-        return;
-    }
-
-    public static void tryResult(boolean got) {
-        return;
+    private static void spun() {
+        budget = Integer.MAX_VALUE; // for threads that are not controlled; points set it anew
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishControl.spun(t);
     }
 
     public static void spinWait() {
-        return;
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishControl.spinWait(t);
+    }
+
+    public static void entering(Object o, int site) {
+        PhotofinishThread t = self();
+        if (t != null && o != null) PhotofinishControl.entering(t, o, site, true);
+    }
+
+    /** In classes that have no points: only what must not block is waited for. */
+    public static void enteringQuietly(Object o, int site) {
+        PhotofinishThread t = self();
+        if (t != null && o != null) PhotofinishControl.entering(t, o, site, false);
+    }
+
+    public static void beforeRead(Object o, int site) {
+        PhotofinishThread t = self();
+        if (t != null && o != null) PhotofinishControl.field(t, o, site, false);
+    }
+
+    public static void beforeWrite(Object o, int site) {
+        PhotofinishThread t = self();
+        if (t != null && o != null) PhotofinishControl.field(t, o, site, true);
+    }
+
+    public static void beforeReadStatic(int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishControl.field(t, null, site, false);
+    }
+
+    public static void beforeWriteStatic(int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishControl.field(t, null, site, true);
+    }
+
+    public static void targetField(Object o, int site) {
+        PhotofinishThread t = self();
+        if (t != null && o != null) PhotofinishControl.target(t, o, site);
+    }
+
+    public static void targetStatic(int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishControl.target(t, null, site);
+    }
+
+    public static void targetElem(Object array, int index, int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishControl.element(t, array, index, site);
+    }
+
+    /** The elements of a range, all from `from` on if `length` is -1, one after the other. */
+    public static void targetRange(Object array, int from, int length, int site) {
+        PhotofinishThread t = self();
+        if (t == null || array == null || from < 0 || length < -1) return;
+        int left = PhotofinishTable.length(array) - from;
+        if (length > left) return; // the program's own call throws
+        if (length == -1) length = left;
+        for (int i = from; i < from + length; i++) PhotofinishControl.element(t, array, i, site);
+    }
+
+    public static void lockPoint(Object key, int what, int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishControl.lockPoint(t, key, what, site);
+    }
+
+    public static void rawPoint(Object o, long offset, int code, int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishControl.rawPoint(t, o, offset, code, site);
+    }
+
+    public static void vhPoint(VarHandle vh, Object base, int index, int code, int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishControl.vhPoint(t, vh, base, index, code, site);
+    }
+
+    public static void casResult(boolean done) {
+        PhotofinishThread t = self();
+        if (t != null && !done) PhotofinishControl.failed(t);
+    }
+
+    public static void tryResult(boolean done) {
+        PhotofinishThread t = self();
+        if (t != null && !done) PhotofinishControl.failed(t);
+    }
+
+    /** A class is loaded or linked: the JVM waits for it, with locks of its own held. */
+    public static void linkingBegin() {
+        PhotofinishThread t = self();
+        if (t != null) t.linking++;
+    }
+
+    public static void linkingEnd() {
+        PhotofinishThread t = self();
+        if (t != null && t.linking > 0) t.linking--;
+    }
+
+    /** Nobody caught it: the thread ends. */
+    public static void uncaught(Object exception) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishNative.uncaught((Throwable) exception);
     }
 
     // Called by the agent around natives that it has wrapped.

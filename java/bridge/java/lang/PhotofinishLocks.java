@@ -46,6 +46,7 @@ final class PhotofinishLocks {
     }
 
     private static void acquired(PhotofinishThread t, PhotofinishShadow s, int site, int event) {
+        if (PhotofinishNative.BARE) return;
         if (PhotofinishNative.EVENTS) {
             PhotofinishEvents.sync(t, event, site, PhotofinishEvents.shadowId(s));
             return;
@@ -57,6 +58,7 @@ final class PhotofinishLocks {
     }
 
     private static void releasing(PhotofinishThread t, PhotofinishShadow s, int site, int event) {
+        if (PhotofinishNative.BARE) return;
         if (PhotofinishNative.EVENTS) PhotofinishEvents.sync(t, event, site, PhotofinishEvents.shadowId(s));
         else s.clock = PhotofinishClocks.release(t, s.clock);
     }
@@ -68,6 +70,7 @@ final class PhotofinishLocks {
         if (--s.holds > 0) return;
         s.holder = null;
         releasing(t, s, site, PhotofinishEvents.RELEASE);
+        if (s.contended) PhotofinishControl.released(t, s);
     }
 
     /** End of a synchronised method: monitors are taken and given back in order, so it is the last one. */
@@ -187,6 +190,7 @@ final class PhotofinishLocks {
         s.holds = 0;
         s.holder = null;
         releasing(t, s, site, PhotofinishEvents.WAIT_BEGIN);
+        if (s.contended) PhotofinishControl.released(t, s);
     }
 
     static void waitEnd(PhotofinishThread t, int site) {
@@ -221,6 +225,8 @@ final class PhotofinishLocks {
     }
 
     static void initBegin(PhotofinishThread t, int site) {
+        t.linking++;
+        if (PhotofinishNative.BARE) return;
         if (PhotofinishNative.EVENTS) {
             init(t, PhotofinishEvents.INIT_BEGIN, site);
         } else {
@@ -230,6 +236,8 @@ final class PhotofinishLocks {
     }
 
     static void initEnd(PhotofinishThread t, int site) {
+        if (t.linking > 0) t.linking--;
+        if (PhotofinishNative.BARE) return;
         if (PhotofinishNative.EVENTS) {
             init(t, PhotofinishEvents.INIT_END, site);
         } else {
@@ -272,6 +280,11 @@ final class PhotofinishLocks {
         return -1;
     }
 
+    /** An object as reports have it. */
+    static String name(PhotofinishShadow s) {
+        return s.name + (s.isClass ? ".class@" : "@") + Integer.toHexString(s.hash);
+    }
+
     /** The held locks for a report, innermost last, one a line. */
     static String describe(PhotofinishThread t) {
         StringBuilder b = new StringBuilder();
@@ -280,9 +293,7 @@ final class PhotofinishLocks {
             if (s.loose || indexOf(t, s, t.heldKinds[i]) != i) continue; // the latter: taken again further in
             if (s.name == null) continue;
             if (b.length() > 0) b.append('\n');
-            b.append(s.name);
-            if (s.isClass) b.append(".class");
-            b.append('@').append(Integer.toHexString(s.hash));
+            b.append(name(s));
             if (t.heldKinds[i] == MONITOR) b.append(" (monitor)");
             if (t.heldKinds[i] == SHARED) b.append(" (shared)");
         }

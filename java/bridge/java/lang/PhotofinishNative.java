@@ -32,6 +32,9 @@ final class PhotofinishNative {
     /** Whether events go to a detector in the agent at once, instead of a buffer. */
     static final boolean DIRECT = address(4) != 0;
 
+    /** Whether nothing is detected or recorded: threads are controlled, and that is all. */
+    static final boolean BARE = address(8) != 0;
+
     /** Clocks of volatile statics; a site's table entry has the offset into this array. */
     static final Object[] STATIC_CLOCKS = new Object[1 << 14];
 
@@ -201,7 +204,7 @@ final class PhotofinishNative {
     /** Binds all other natives. */
     private static native void link();
 
-    private static native long address(int what);
+    static native long address(int what);
 
     private static native long allocate(Thread thread, long parentClock, boolean system);
 
@@ -239,4 +242,21 @@ final class PhotofinishNative {
     static native void array(long id, int kind, Class<?> c, int site);
 
     static native void tooLarge(int length);
+
+    /** The thread is about to do something that others can notice: returns when it may. */
+    static native void point(int kind, long object, int slot, int site);
+
+    /** Waits until the monitor of an object may be free. */
+    static native void monitor(long object, int owner, int site);
+
+    /** The monitor of an object, which somebody has waited for, is about to be free. */
+    static native void released(long object);
+
+    /** What the thread tried came to nothing. */
+    static native void failed();
+
+    /** The current thread, of the JVM's own making, runs the program's code from now on. */
+    static native void adopt();
+
+    static native void uncaught(Throwable e);
 }

@@ -27,6 +27,12 @@ final class PhotofinishShadow extends PhotofinishArray {
     /** A stamped lock that was unlocked by a thread that had not locked it: who holds it is unknown. */
     boolean loose;
 
+    /** Number of the object among those that points came to; 0: none yet. */
+    int number;
+
+    /** Somebody has waited for this monitor: its release is told. */
+    boolean contended;
+
     /** Class of the object, or the class that it is itself, for reports. */
     final String name;
 

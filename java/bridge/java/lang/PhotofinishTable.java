@@ -113,7 +113,7 @@ final class PhotofinishTable {
             s = new PhotofinishArray(o, h);
             s.allocationSite = made;
             if (t != null && length(o) < SMALL) s.owner = t.id + 1;
-            if (!PhotofinishNative.EVENTS) s.cells = cells(o);
+            if (!PhotofinishNative.EVENTS && !PhotofinishNative.BARE) s.cells = cells(o);
         } else {
             s = new PhotofinishShadow(o, h);
         }
@@ -206,6 +206,22 @@ final class PhotofinishTable {
             link(stripe, s); // beside the old one, which goes when the array does
             return s;
         }
+    }
+
+    /** The shadow that points know by this number; null if there is none any more. */
+    static PhotofinishShadow numbered(int number) {
+        for (Stripe stripe : TABLE) {
+            synchronized (stripe) {
+                for (PhotofinishArray head : stripe.buckets) {
+                    for (PhotofinishArray s = head; s != null; s = s.next) {
+                        if (s instanceof PhotofinishShadow && ((PhotofinishShadow) s).number == number) {
+                            return (PhotofinishShadow) s;
+                        }
+                    }
+                }
+            }
+        }
+        return null;
     }
 
     private static synchronized void collected() {

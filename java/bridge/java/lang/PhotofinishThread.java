@@ -54,6 +54,12 @@ public final class PhotofinishThread {
     /** Depth of work that the JDK does for itself: no event tells what it does to data. */
     int unwatched;
 
+    /** Number of this thread among the controlled ones, plus one; 0 if it is not controlled. Set by the agent. */
+    int place;
+
+    /** Depth of class loading, linking and initialisation: no other thread goes on meanwhile. */
+    int linking;
+
     /** Depth of modelled methods: inside them atomics are not the program's synchronisation. */
     int quiet;
 

@@ -1,0 +1,239 @@
+//! Runs that do not end by themselves: what is said of them, and their end. And
+//! what else is said of a controlled run: races made to happen, exceptions that
+//! nobody caught.
+
+use super::{Control, Place};
+use crate::Agent;
+use crate::jni::Jni;
+use crate::stacks::Frame;
+use jni_sys::jobject;
+use schedule::{Divergence, Expected, Hit, Kind, Ready, Status, Thread, Why};
+use serde_json::{Value, json};
+use std::sync::atomic::Ordering;
+
+/// Exit codes of the JVM; the driver goes by the summary.
+const DEADLOCK: i32 = 112;
+const LIVELOCK: i32 = 113;
+const STUCK: i32 = 114;
+const LIMIT: i32 = 115;
+
+impl Control {
+    pub(super) fn end_in_deadlock(&self, a: &Agent, jni: Jni, cycle: &[Thread]) {
+        if !self.is_over.swap(true, Ordering::AcqRel) {
+            let threads = self.blocked_threads(a, jni, cycle);
+            a.findings.write(
+                &json!({"kind": "deadlock", "cycle": !cycle.is_empty(), "threads": threads}),
+            );
+            self.end_run(a, "deadlock", DEADLOCK);
+        }
+    }
+
+    pub(super) fn end_in_livelock(&self, a: &Agent, jni: Jni) {
+        if !self.is_over.swap(true, Ordering::AcqRel) {
+            let threads = self.blocked_threads(a, jni, &[]);
+            a.findings
+                .write(&json!({"kind": "livelock", "threads": threads}));
+            self.end_run(a, "livelock", LIVELOCK);
+        }
+    }
+
+    pub(super) fn end_at_limit(&self, a: &Agent) {
+        if !self.is_over.swap(true, Ordering::AcqRel) {
+            let why = format!("more than {} scheduling steps", self.settings.max_steps);
+            a.findings
+                .write(&json!({"kind": "stuck", "why": why, "dump": ""}));
+            self.end_run(a, "limit", LIMIT);
+        }
+    }
+
+    /// Nothing has happened for too long.
+    pub(super) fn end_stuck(&self, a: &Agent, jni: Jni, why: &str) {
+        if !self.is_over.swap(true, Ordering::AcqRel) {
+            let dump = self.dump(a, jni);
+            a.findings
+                .write(&json!({"kind": "stuck", "why": why, "dump": dump}));
+            self.end_run(a, "stuck", STUCK);
+        }
+    }
+
+    /// Everything is written down; then the process ends at once, since its
+    /// threads cannot.
+    fn end_run(&self, a: &Agent, outcome: &str, code: i32) {
+        a.finish_with(outcome);
+        crate::natives::exit_now(code);
+    }
+
+    /// All live threads, or those of a cycle: who waits for what, held by whom.
+    fn blocked_threads(&self, a: &Agent, jni: Jni, only: &[Thread]) -> Vec<Value> {
+        let statuses: Vec<(Thread, Status, bool)> = {
+            let state = self.lock();
+            (0..state.world.threads() as Thread)
+                .map(|t| (t, state.world.status(t), state.world.is_daemon(t)))
+                .collect()
+        };
+        statuses
+            .into_iter()
+            .filter(|(t, status, _)| {
+                *status != Status::Ended && (only.is_empty() || only.contains(t))
+            })
+            .filter_map(|(t, status, daemon)| {
+                let place = self.place(t)?;
+                let (waits_for, held_by) = self.reason(a, jni, place, status);
+                let held = a
+                    .bridge
+                    .get()
+                    .map(|b| b.held_by(jni, place.object))
+                    .unwrap_or_default();
+                Some(json!({
+                    "thread": place.name,
+                    "daemon": daemon,
+                    "waits_for": waits_for,
+                    "held_by": held_by,
+                    "holds": held.lines().collect::<Vec<_>>(),
+                    "since": self.stack_of(a, place).iter().map(Frame::json).collect::<Vec<_>>(),
+                }))
+            })
+            .collect()
+    }
+
+    /// What a thread waits for, in words, and the name of whoever holds it.
+    fn reason(
+        &self,
+        a: &Agent,
+        jni: Jni,
+        place: &Place,
+        status: Status,
+    ) -> (String, Option<String>) {
+        let bridge = a.bridge.get();
+        let object = |number: u64| {
+            bridge
+                .map(|b| b.named(jni, number as i32))
+                .unwrap_or_default()
+        };
+        let name = |t: Thread| self.place(t).map(|p| p.name.clone());
+        match status {
+            Status::Blocked(b) => match b.why {
+                Why::Monitor => (
+                    format!("the monitor of {}", object(b.obj)),
+                    b.owner.and_then(name),
+                ),
+                Why::Wait => (format!("a notify of {}", object(b.obj)), None),
+                Why::Sleep => ("the end of a sleep".into(), None),
+                Why::Park => {
+                    let (what, holder) = bridge
+                        .map(|b| b.blocker(jni, place.object))
+                        .unwrap_or_default();
+                    let what = if what.is_empty() {
+                        "an unpark".into()
+                    } else {
+                        what
+                    };
+                    (what, holder.checked_sub(1).and_then(name))
+                }
+            },
+            Status::Outside => ("something outside control".into(), None),
+            Status::Ready(op) => (format!("its turn ({:?})", op.kind), None),
+            Status::Running | Status::Ended => (String::new(), None),
+        }
+    }
+
+    pub(super) fn stack_of(&self, a: &Agent, place: &Place) -> std::sync::Arc<[Frame]> {
+        a.stacks
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .of_thread(&a.jvmti, place.object)
+    }
+
+    /// A thread dump as text.
+    fn dump(&self, a: &Agent, jni: Jni) -> String {
+        let mut text = String::new();
+        for t in 0..self.lock().world.threads() as Thread {
+            let status = self.lock().world.status(t);
+            let Some(place) = self.place(t).filter(|_| status != Status::Ended) else {
+                continue;
+            };
+            let (waits_for, held_by) = self.reason(a, jni, place, status);
+            text.push_str(&format!("\"{}\" waits for {waits_for}", place.name));
+            if let Some(holder) = held_by {
+                text.push_str(&format!(", held by \"{holder}\""));
+            }
+            text.push('\n');
+            for f in self.stack_of(a, place).iter() {
+                let at = match (&f.file, f.line) {
+                    (Some(file), Some(line)) => format!("{file}:{line}"),
+                    _ => "unknown source".into(),
+                };
+                text.push_str(&format!("    at {}.{} ({at})\n", f.class, f.method));
+            }
+        }
+        text
+    }
+
+    /// A race stood ready. Called with the state locked.
+    pub(super) fn report_hit(&self, a: &Agent, hit: &Hit) {
+        let access = |r: &Ready| {
+            let place = self.place(r.thread);
+            let stack = place.map(|p| self.stack_of(a, p)).unwrap_or_default();
+            json!({
+                "op": if r.op.kind == Kind::Write { "write" } else { "read" },
+                "thread": place.map(|p| json!({"id": r.thread, "name": p.name})),
+                "frame": a.frame_of(r.op.site, &stack).map(|f| f.json()),
+                "stack": stack.iter().map(Frame::json).collect::<Vec<_>>(),
+                "stack_exact": true,
+                "locks": null,
+            })
+        };
+        a.findings.write(&json!({
+            "kind": "hit",
+            "step": hit.step,
+            "first": access(&hit.first),
+            "second": access(&hit.second),
+        }));
+    }
+
+    /// Nobody caught it.
+    pub fn uncaught(&self, a: &Agent, jni: Jni, exception: jobject) {
+        let name = Place::current().map_or_else(
+            || a.jvmti.thread(a.jvmti.current_thread()).0,
+            |p| p.name.clone(),
+        );
+        let (text, frames) = a
+            .bridge
+            .get()
+            .map(|b| b.describe_exception(jni, exception))
+            .unwrap_or_default();
+        a.findings.write(&json!({
+            "kind": "uncaught",
+            "thread": name,
+            "exception": text,
+            "stack": frames.lines().collect::<Vec<_>>(),
+        }));
+    }
+
+    pub(super) fn describe(&self, a: &Agent, d: &Divergence) -> Value {
+        let words = |r: &Ready| {
+            let at = a.sites.frame(r.op.site).map_or_else(String::new, |f| {
+                format!(" at {}.{} line {}", f.class, f.method, f.line.unwrap_or(0))
+            });
+            format!("thread {} {:?}{at}", r.thread, r.op.kind)
+        };
+        let expected = match &d.expected {
+            Expected::Step(r) => format!("thread {} {:?}", r.thread, r.op.kind),
+            Expected::Tick => "time to pass".into(),
+            Expected::Nothing => "the end of the run".into(),
+        };
+        let got = match &d.got {
+            Some(r) => words(r),
+            None => format!(
+                "only: {}",
+                d.ready.iter().map(words).collect::<Vec<_>>().join(", ")
+            ),
+        };
+        let why = match (&d.expected, &d.got) {
+            (Expected::Nothing, _) => "the program went on after the recorded run had ended",
+            (_, None) => "the thread that ran then cannot run now",
+            _ => "the thread is about to do something else than it did then",
+        };
+        json!({"step": d.step, "expected": expected, "got": got, "why": why})
+    }
+}

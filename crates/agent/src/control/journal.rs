@@ -1,0 +1,112 @@
+//! The schedule log as it is written. A disk that is full ends the log, not the
+//! run, and is said once.
+
+use super::Settings;
+use crate::Agent;
+use schedule::log::{Header, Site, Writer};
+use schedule::{Hit, Thread, Trail};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+#[derive(Debug)]
+pub struct Journal {
+    /// Into nowhere if nobody asked for it: the digest is wanted all the same.
+    writer: Option<Writer<Box<dyn Log>>>,
+    digest: u64,
+}
+
+/// Where a log goes.
+trait Log: Write + Send + std::fmt::Debug {}
+impl Log for BufWriter<File> {}
+impl Log for io::Sink {}
+
+impl Journal {
+    pub fn create(settings: &Settings) -> Result<Journal, String> {
+        let header = Header {
+            strategy: settings.name.clone(),
+            seed: settings.seed,
+            clock: settings.clock,
+            parameters: vec![
+                ("depth".into(), settings.depth.to_string()),
+                ("steps".into(), settings.steps.to_string()),
+            ],
+        };
+        let out: Box<dyn Log> = match &settings.log {
+            Some(path) => {
+                let file = File::create(path)
+                    .map_err(|e| format!("cannot write the schedule {}: {e}", path.display()))?;
+                Box::new(BufWriter::new(file))
+            }
+            None => Box::new(io::sink()),
+        };
+        let writer =
+            Writer::new(out, &header).map_err(|e| format!("cannot write the schedule: {e}"))?;
+        Ok(Journal {
+            writer: Some(writer),
+            digest: 0,
+        })
+    }
+
+    pub fn thread(&mut self, thread: Thread, name: &str, parent: Option<Thread>) {
+        self.write(|w| w.thread(thread, name, parent));
+    }
+
+    pub fn step(&mut self, agent: &Agent, step: Trail) {
+        match step {
+            Trail::Tick => self.write(Writer::tick),
+            Trail::Step(ready) => {
+                let site = ready.op.site;
+                self.write(|w| {
+                    if site != 0
+                        && !w.knows_site(site)
+                        && let Some(described) = describe(agent, site)
+                    {
+                        w.site(site, &described)?;
+                    }
+                    w.step(ready.thread, &ready.op)
+                });
+            }
+        }
+    }
+
+    pub fn hit(&mut self, hit: &Hit) {
+        self.write(|w| w.hit(hit));
+    }
+
+    pub fn note(&mut self, text: &str) {
+        self.write(|w| w.note(text));
+    }
+
+    fn write(&mut self, f: impl FnOnce(&mut Writer<Box<dyn Log>>) -> io::Result<()>) {
+        if let Some(writer) = &mut self.writer
+            && let Err(e) = f(writer)
+        {
+            eprintln!("photofinish: cannot write the schedule: {e}; it cannot be replayed");
+            self.digest = writer.digest();
+            self.writer = None;
+        }
+    }
+
+    /// Writes the end; the digest of all steps.
+    pub fn finish(&mut self, outcome: &str) -> u64 {
+        if let Some(writer) = self.writer.take() {
+            self.digest = writer.digest();
+            if let Err(e) = writer.end(outcome) {
+                eprintln!("photofinish: cannot write the schedule: {e}; it cannot be replayed");
+            }
+        }
+        self.digest
+    }
+}
+
+/// A statement as logs have it.
+pub(super) fn describe(agent: &Agent, site: u32) -> Option<Site> {
+    agent.sites.with(site, |class, s| Site {
+        class: class.class.to_string(),
+        method: s.method.to_string(),
+        descriptor: s.desc.to_string(),
+        bci: u32::from(s.bci),
+        file: class.file.as_deref().map(str::to_owned),
+        line: s.line.map(u32::from),
+    })
+}

@@ -1,0 +1,161 @@
+//! Threads begin and end.
+
+use super::{Control, Place};
+use crate::Agent;
+use crate::jni::Jni;
+use jni_sys::jobject;
+use schedule::{Kind, Op};
+use std::sync::atomic::Ordering;
+
+/// Threads of the JVM and the JDK that are none of the program's.
+const SYSTEM: &[&str] = &[
+    "Reference Handler",
+    "Finalizer",
+    "Signal Dispatcher",
+    "Service Thread",
+    "Monitor Deflation Thread",
+    "Notification Thread",
+    "Common-Cleaner",
+    "Attach Listener",
+    "DestroyJavaVM",
+    "process reaper",
+];
+
+impl Control {
+    /// The VM is up: its main thread is the first one, and runs.
+    pub fn begin(&self, a: &Agent, jni: Jni, main: jobject) {
+        let place = self.add(a, jni, main, true);
+        place.occupy(self.cpu);
+        self.is_running.store(true, Ordering::Release);
+        self.start_watch();
+    }
+
+    fn add(&self, a: &Agent, jni: Jni, thread: jobject, running: bool) -> &'static Place {
+        let (name, _) = a.jvmti.thread(thread);
+        let daemon = a.jvmti.is_daemon(thread);
+        let mut state = self.lock();
+        let parent = Place::current().map(|p| p.thread);
+        let number = if running {
+            state.world.start_running(daemon)
+        } else {
+            state.world.start(daemon)
+        };
+        state.journal.thread(number, &name, parent);
+        let place = Place::new(number, name, jni.global(thread));
+        let mut places = self.places.write().unwrap_or_else(|e| e.into_inner());
+        places.push(place);
+        self.set_place(jni, thread, number + 1);
+        self.choice
+            .store(state.world.has_choice().into(), Ordering::Relaxed);
+        place
+    }
+
+    fn set_place(&self, jni: Jni, thread: jobject, number: u32) {
+        let Some(f) = self.fields.get() else {
+            return;
+        };
+        let pf = jni.object_field(thread, f.pf);
+        if !pf.is_null() {
+            jni.set_int_field(pf, f.place, number as i32);
+            jni.delete_local(pf);
+        }
+    }
+
+    /// A thread is about to be started. It is ready from now on, wherever it is
+    /// on its way.
+    pub fn starting(&self, a: &Agent, jni: Jni, thread: jobject) -> Option<&'static Place> {
+        if !self.is_running.load(Ordering::Acquire) {
+            return None;
+        }
+        let (name, system) = a.jvmti.thread(thread);
+        if system {
+            if !SYSTEM.contains(&name.as_str()) {
+                self.name_uncontrolled(a, &format!("thread \"{name}\" of the JDK"));
+            }
+            return None;
+        }
+        if Place::current().is_some() && !self.is_busy(jni) {
+            self.point(a, jni, op(Kind::Start));
+        }
+        Some(self.add(a, jni, thread, false))
+    }
+
+    /// The system had no thread to give.
+    pub fn not_started(&self, jni: Jni, place: &Place) {
+        self.set_place(jni, place.object, 0);
+        self.lock().world.discard(place.thread);
+    }
+
+    /// Started by a thread that is not controlled: nobody may be running.
+    pub fn started(&self, a: &Agent, jni: Jni) {
+        if Place::current().is_none() {
+            self.stir(a, jni);
+        }
+    }
+
+    /// In the new thread, before its first bytecode.
+    pub fn began(&self, a: &Agent, jni: Jni, thread: jobject) {
+        if let Some(me) = self.place_of(jni, thread) {
+            me.occupy(self.cpu);
+            me.await_turn();
+            self.settle(a, jni);
+        }
+    }
+
+    /// In the thread, after its last bytecode.
+    pub fn ended(&self, a: &Agent, jni: Jni) {
+        let Some(me) = Place::current() else {
+            return;
+        };
+        self.come_in(a, jni, me);
+        let object = a.bridge.get().map_or(0, |b| b.number_of(jni, me.object));
+        me.vacate();
+        self.settle(a, jni);
+        self.leaving
+            .store(std::ptr::from_ref(me).cast_mut(), Ordering::Release);
+        let next = self.ask(a, |world| {
+            world.wake_waiting(object as u64);
+            world.end(me.thread)
+        });
+        self.announce(a, jni, None, next);
+    }
+
+    /// A thread that the JVM made runs the program's code from now on: its
+    /// shutdown hooks.
+    pub fn adopt(&self, a: &Agent, jni: Jni) {
+        if Place::current().is_some() {
+            return;
+        }
+        let thread = a.jvmti.current_thread();
+        let place = self.add(a, jni, thread, false);
+        place.occupy(self.cpu);
+        self.stir(a, jni);
+        place.await_turn();
+        self.settle(a, jni);
+    }
+
+    /// Whether the current thread is where there are no points.
+    pub fn is_busy(&self, jni: Jni) -> bool {
+        let (Some(f), Some(me)) = (self.fields.get(), Place::current()) else {
+            return true;
+        };
+        let pf = jni.object_field(me.object, f.pf);
+        if pf.is_null() {
+            return true; // the agent itself is at work
+        }
+        let busy = [f.quiet, f.unwatched, f.linking]
+            .into_iter()
+            .any(|field| jni.int_field(pf, field) != 0);
+        jni.delete_local(pf);
+        busy
+    }
+}
+
+pub(super) fn op(kind: Kind) -> Op {
+    Op {
+        kind,
+        site: 0,
+        obj: 0,
+        slot: 0,
+    }
+}

@@ -1,0 +1,325 @@
+//! The controlled run: exactly one of the program's threads runs at a time, and
+//! a strategy says which (crate `schedule`; `World` there is what is known of
+//! each thread, this is how they are made to obey).
+//!
+//! | module | holds |
+//! |---|---|
+//! | `place` | a thread's place: where it waits for its turn |
+//! | `points` | the running thread is about to do something; it may be another's turn |
+//! | `life` | threads begin and end |
+//! | `blocking` | the JDK's natives that block, done here in virtual time |
+//! | `outside` | natives that block elsewhere, monitors that the JVM hands out |
+//! | `watch` | a thread that is stuck where nobody can stop it |
+//! | `ending` | deadlocks, livelocks and limits: what is said, and the end |
+//! | `journal` | the schedule log as it is written |
+//!
+//! Who has the turn is in `World` alone, under one lock that is held for a
+//! decision only. A thread gives the turn away by telling the next one's place,
+//! and never touches the program again before its own turn comes.
+
+pub mod blocking;
+mod ending;
+mod journal;
+pub mod life;
+pub mod outside;
+mod place;
+mod points;
+mod settings;
+mod watch;
+
+pub use place::Place;
+pub use settings::Settings;
+
+use crate::Agent;
+use crate::jni::{Field, Jni};
+use jni_sys::jobject;
+use journal::Journal;
+use schedule::{Next, Thread, World};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, RwLock};
+
+/// How long threads outside control may take to wake somebody before nobody
+/// being able to run is called a deadlock.
+const GRACE_MS: u64 = 300;
+
+#[derive(Debug)]
+pub struct Control {
+    settings: Settings,
+    state: Mutex<State>,
+    /// By thread.
+    places: RwLock<Vec<&'static Place>>,
+    /// Whether points have anything to decide; compiled code reads it.
+    choice: AtomicI32,
+    /// Goes up with everything that happens here.
+    beat: AtomicU64,
+    /// Virtual nanoseconds, for whoever does not have the turn.
+    now: AtomicU64,
+    /// A thread that has said that it ends, and is perhaps not seen to be dead.
+    leaving: AtomicPtr<Place>,
+    fields: OnceLock<Fields>,
+    /// The VM is up and main is controlled.
+    is_running: AtomicBool,
+    /// The run is being ended; nobody is given a turn any more.
+    is_over: AtomicBool,
+    collecting: AtomicBool,
+    named: Mutex<Vec<String>>,
+    cpu: usize,
+}
+
+#[derive(Debug)]
+struct State {
+    world: World,
+    journal: Journal,
+    hits: u64,
+}
+
+/// Fields that are read and written from here.
+#[derive(Debug)]
+struct Fields {
+    pf: Field,
+    place: Field,
+    quiet: Field,
+    unwatched: Field,
+    linking: Field,
+    interrupted: Field,
+    status: Field,
+}
+
+// SAFETY: field ids are valid in every thread.
+unsafe impl Send for Fields {}
+// SAFETY: as above.
+unsafe impl Sync for Fields {}
+
+impl Control {
+    pub fn new(settings: Settings) -> Result<Control, String> {
+        let strategy = settings.strategy()?;
+        let journal = Journal::create(&settings)?;
+        let cpus = std::thread::available_parallelism().map_or(1, |n| n.get());
+        Ok(Control {
+            state: Mutex::new(State {
+                world: World::new(strategy, settings.seed, settings.max_steps),
+                journal,
+                hits: 0,
+            }),
+            cpu: settings
+                .cpu
+                .unwrap_or(std::process::id() as usize)
+                .checked_rem(cpus)
+                .unwrap_or(0),
+            settings,
+            places: RwLock::default(),
+            choice: AtomicI32::new(0),
+            beat: AtomicU64::new(0),
+            now: AtomicU64::new(0),
+            leaving: AtomicPtr::default(),
+            fields: OnceLock::new(),
+            is_running: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
+            collecting: AtomicBool::new(false),
+            named: Mutex::default(),
+        })
+    }
+
+    pub fn targets(&self) -> &instrument::Control {
+        &self.settings.targets
+    }
+
+    pub fn choice_address(&self) -> i64 {
+        self.choice.as_ptr() as i64
+    }
+
+    /// Once the VM is up: the fields that we need to know.
+    pub fn look_up(&self, jni: Jni) -> bool {
+        let thread = jni.find_class("java/lang/Thread");
+        let ours = jni.find_class("java/lang/PhotofinishThread");
+        let find = || {
+            Some(Fields {
+                pf: jni.field(thread, "$pf", "Ljava/lang/PhotofinishThread;")?,
+                place: jni.field(ours, "place", "I")?,
+                quiet: jni.field(ours, "quiet", "I")?,
+                unwatched: jni.field(ours, "unwatched", "I")?,
+                linking: jni.field(ours, "linking", "I")?,
+                interrupted: jni.field(thread, "interrupted", "Z")?,
+                status: jni.field(thread, "threadStatus", "I")?,
+            })
+        };
+        match find() {
+            Some(fields) => self.fields.set(fields).is_ok(),
+            None => false,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.beat.fetch_add(1, Ordering::Relaxed);
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    fn place(&self, thread: Thread) -> Option<&'static Place> {
+        let places = self.places.read().unwrap_or_else(|e| e.into_inner());
+        places.get(thread as usize).copied()
+    }
+
+    /// The place of a thread, if it is controlled.
+    fn place_of(&self, jni: Jni, thread: jobject) -> Option<&'static Place> {
+        let f = self.fields.get()?;
+        let pf = jni.object_field(thread, f.pf);
+        if pf.is_null() {
+            return None;
+        }
+        let number = jni.int_field(pf, f.place);
+        jni.delete_local(pf);
+        self.place(u32::try_from(number).ok()?.checked_sub(1)?)
+    }
+
+    /// Asks the world, writes down what it decided, and hands over to whom it
+    /// names: `ask` gets the state and answers what is to happen. Returns when it
+    /// is this thread's turn.
+    fn decide(
+        &self,
+        a: &Agent,
+        jni: Jni,
+        me: &'static Place,
+        ask: impl FnOnce(&mut World) -> Next,
+    ) {
+        let next = self.ask(a, ask);
+        self.hand_over(a, jni, me, next);
+    }
+
+    fn ask(&self, a: &Agent, ask: impl FnOnce(&mut World) -> Next) -> Next {
+        let mut state = self.lock();
+        let next = ask(&mut state.world);
+        self.note_steps(a, &mut state);
+        self.choice
+            .store(state.world.has_choice().into(), Ordering::Relaxed);
+        self.now.store(state.world.now(), Ordering::Relaxed);
+        next
+    }
+
+    fn hand_over(&self, a: &Agent, jni: Jni, me: &'static Place, next: Next) {
+        if next == Next::Run(me.thread) {
+            return;
+        }
+        if self.announce(a, jni, Some(me), next) {
+            self.settle(a, jni);
+            return;
+        }
+        me.await_turn();
+        self.settle(a, jni);
+    }
+
+    /// Tells whoever comes next. True if that turned out to be this thread.
+    fn announce(&self, a: &Agent, jni: Jni, me: Option<&'static Place>, next: Next) -> bool {
+        match next {
+            _ if self.is_over.load(Ordering::Acquire) => {}
+            Next::Run(thread) => {
+                if let Some(place) = self.place(thread) {
+                    place.give_turn();
+                }
+            }
+            Next::Idle => {}
+            Next::Livelock => self.end_in_livelock(a, jni),
+            Next::Limit => self.end_at_limit(a),
+            Next::Stuck => return self.perhaps_deadlock(a, jni, me),
+        }
+        false
+    }
+
+    /// Nobody can run. Threads outside control may change that; if they do not,
+    /// it is a deadlock.
+    fn perhaps_deadlock(&self, a: &Agent, jni: Jni, me: Option<&'static Place>) -> bool {
+        let grace = std::time::Duration::from_millis(GRACE_MS);
+        match me {
+            Some(me) => {
+                if me.await_turn_for(grace) {
+                    return true;
+                }
+            }
+            None => std::thread::sleep(grace),
+        }
+        match self.ask(a, World::resume) {
+            Next::Stuck => self.end_in_deadlock(a, jni, &[]),
+            Next::Run(thread) if Some(thread) == me.map(|p| p.thread) => return true,
+            // Somebody was woken, and told by whoever woke it.
+            _ => {}
+        }
+        false
+    }
+
+    /// Before the program goes on: a thread that ends must be seen to be dead,
+    /// or what the program sees of it would depend on chance.
+    fn settle(&self, _a: &Agent, jni: Jni) {
+        let leaving = self.leaving.swap(std::ptr::null_mut(), Ordering::AcqRel);
+        // SAFETY: places are never freed.
+        if let Some(place) = unsafe { leaving.as_ref() } {
+            blocking::until_dead(jni, place);
+        }
+    }
+
+    /// For threads that are not controlled and may have woken one that is.
+    fn stir(&self, a: &Agent, jni: Jni) {
+        let mut idle = false;
+        let next = self.ask(a, |world| {
+            idle = world.running().is_none();
+            if idle { world.resume() } else { Next::Idle }
+        });
+        if let (true, Next::Run(_)) = (idle, next) {
+            self.announce(a, jni, None, next);
+        }
+    }
+
+    fn note_steps(&self, a: &Agent, state: &mut State) {
+        let State {
+            world,
+            journal,
+            hits,
+        } = state;
+        for hit in world.strategy().take_hits() {
+            *hits += 1;
+            journal.hit(&hit);
+            self.report_hit(a, &hit);
+        }
+        for step in world.take_trail() {
+            journal.step(a, step);
+        }
+    }
+
+    /// A garbage collection stops every thread: that is not being stuck.
+    pub fn collecting(&self, now: bool) {
+        self.collecting.store(now, Ordering::Release);
+        self.beat.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Says once that something is out of our hands.
+    pub fn name_uncontrolled(&self, a: &Agent, what: &str) {
+        let mut named = self.named.lock().unwrap_or_else(|e| e.into_inner());
+        if named.len() < 100 && !named.iter().any(|n| n == what) {
+            named.push(what.into());
+            a.findings
+                .write(&json!({"kind": "uncontrolled", "what": what}));
+        }
+    }
+
+    /// For the summary, after the end.
+    pub fn summary(&self, a: &Agent, outcome: &str) -> Value {
+        let mut state = self.lock();
+        self.note_steps(a, &mut state);
+        let digest = state.journal.finish(outcome);
+        let State { world, hits, .. } = &mut *state;
+        let (counts, threads) = (world.counts, world.threads());
+        let divergence = world.strategy().divergence().map(|d| self.describe(a, d));
+        json!({
+            "strategy": self.settings.name,
+            "seed": self.settings.seed,
+            "steps": counts.steps,
+            "switches": counts.switches,
+            "forced_spins": counts.spins,
+            "ticks": counts.ticks,
+            "digest": format!("{digest:016x}"),
+            "threads": threads,
+            "hits": hits,
+            "divergence": divergence,
+            "outcome": outcome,
+        })
+    }
+}

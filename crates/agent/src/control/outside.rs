@@ -1,0 +1,89 @@
+//! Where threads block and nobody here can see it: input and output in native
+//! code, and monitors of code without probes. The turn is given away before, and
+//! asked for again after.
+
+use super::{Control, Place};
+use crate::Agent;
+use crate::jni::Jni;
+use jni_sys::jobject;
+
+impl Control {
+    /// Runs `f`, which may block for long, while others have the turn.
+    pub fn outside<T>(&self, a: &Agent, jni: Jni, what: &str, f: impl FnOnce() -> T) -> T {
+        let Some(me) = Place::current().filter(|_| !self.is_single()) else {
+            return f();
+        };
+        self.come_in(a, jni, me);
+        let next = self.ask(a, |world| world.leave(me.thread));
+        self.announce(a, jni, None, next);
+        let result = f();
+        let thrown = jni.take_exception();
+        self.name_uncontrolled(a, &format!("when {what} ends"));
+        self.come_in(a, jni, me);
+        if !thrown.is_null() {
+            jni.throw(thrown);
+        }
+        result
+    }
+
+    /// Whether a read from this FileInputStream may have to wait: it has nothing
+    /// to read yet.
+    pub fn may_wait(&self, jni: Jni, stream: jobject) -> bool {
+        use rustix::event::{PollFd, PollFlags, poll};
+        let Some(number) = self.file_number(jni, stream) else {
+            return false;
+        };
+        // SAFETY: only looked at, while the stream that owns it is alive.
+        let fd = unsafe { rustix::fd::BorrowedFd::borrow_raw(number) };
+        let mut fds = [PollFd::new(&fd, PollFlags::IN)];
+        let now = rustix::event::Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        poll(&mut fds, Some(&now)) == Ok(0)
+    }
+
+    fn file_number(&self, jni: Jni, stream: jobject) -> Option<i32> {
+        let class = jni.class_of(stream);
+        let descriptor = jni.field(class, "fd", "Ljava/io/FileDescriptor;")?;
+        let fd = jni.object_field(stream, descriptor);
+        if fd.is_null() {
+            return None;
+        }
+        let number = jni.field(jni.class_of(fd), "fd", "I")?;
+        u32::try_from(jni.int_field(fd, number))
+            .ok()
+            .map(|n| n as i32)
+    }
+
+    /// Whether nobody else could have the turn.
+    fn is_single(&self) -> bool {
+        !self.lock().world.has_choice()
+    }
+
+    /// The JVM is about to make the thread wait for a monitor.
+    pub fn contended(&self, a: &Agent, jni: Jni) {
+        let Some(me) = Place::current() else {
+            return;
+        };
+        self.come_in(a, jni, me);
+        let next = self.ask(a, |world| world.leave(me.thread));
+        self.announce(a, jni, None, next);
+    }
+
+    /// It has got it.
+    pub fn entered(&self, a: &Agent, jni: Jni, o: jobject) {
+        let Some(me) = Place::current() else {
+            return;
+        };
+        let class = a.jvmti.class_signature(jni.class_of(o)).unwrap_or_default();
+        self.name_uncontrolled(
+            a,
+            &format!(
+                "who gets a contended monitor of {} next",
+                crate::stacks::dotted(&class)
+            ),
+        );
+        self.come_in(a, jni, me);
+    }
+}

@@ -1,0 +1,95 @@
+//! One controlled thread: where it waits for its turn.
+
+use jni_sys::jobject;
+use rustix::thread::futex::{self, Flags, Timespec};
+use schedule::Thread;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+/// Never freed: a thread that comes late still finds its place.
+#[derive(Debug)]
+pub struct Place {
+    pub thread: Thread,
+    pub name: String,
+    /// A global reference to the java.lang.Thread.
+    pub object: jobject,
+    /// 1: it is this thread's turn.
+    turn: AtomicU32,
+    /// Of the operating system; 0 until the thread has begun.
+    pub tid: AtomicU32,
+    pub is_gone: AtomicBool,
+}
+
+// SAFETY: global references are valid in every thread.
+unsafe impl Sync for Place {}
+// SAFETY: as above.
+unsafe impl Send for Place {}
+
+thread_local! {
+    static ME: Cell<Option<&'static Place>> = const { Cell::new(None) };
+}
+
+impl Place {
+    pub fn new(thread: Thread, name: String, object: jobject) -> &'static Place {
+        Box::leak(Box::new(Place {
+            thread,
+            name,
+            object,
+            turn: AtomicU32::new(0),
+            tid: AtomicU32::new(0),
+            is_gone: AtomicBool::new(false),
+        }))
+    }
+
+    /// The current thread's, if it is controlled.
+    pub fn current() -> Option<&'static Place> {
+        ME.get()
+    }
+
+    /// The current thread is this one, and runs where all the others do: a
+    /// hand-over within one processor costs a tenth of one between two.
+    pub fn occupy(&'static self, cpu: usize) {
+        ME.set(Some(self));
+        let tid = rustix::thread::gettid().as_raw_nonzero().get();
+        self.tid.store(tid as u32, Ordering::Release);
+        let mut set = rustix::thread::CpuSet::new();
+        set.set(cpu);
+        // If that is not allowed, hand-over is slower and that is all.
+        let _ = rustix::thread::sched_setaffinity(None, &set);
+    }
+
+    pub fn vacate(&self) {
+        ME.set(None);
+        self.is_gone.store(true, Ordering::Release);
+    }
+
+    pub fn give_turn(&self) {
+        self.turn.store(1, Ordering::Release);
+        let _ = futex::wake(&self.turn, Flags::PRIVATE, 1);
+    }
+
+    /// Waits for its turn; bounded by whoever watches over the run.
+    pub fn await_turn(&self) {
+        while !self.await_turn_for(Duration::from_secs(3600)) {}
+    }
+
+    /// False if it has not come by then.
+    pub fn await_turn_for(&self, limit: Duration) -> bool {
+        let timeout = Timespec {
+            tv_sec: limit.as_secs() as i64,
+            tv_nsec: i64::from(limit.subsec_nanos()),
+        };
+        loop {
+            if self.turn.swap(0, Ordering::Acquire) == 1 {
+                return true;
+            }
+            match futex::wait(&self.turn, Flags::PRIVATE, 0, Some(&timeout)) {
+                Err(rustix::io::Errno::TIMEDOUT) => {
+                    return self.turn.swap(0, Ordering::Acquire) == 1;
+                }
+                _ => continue,
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The running thread is about to do something that others can notice.
+
+use super::{Control, Place};
+use crate::Agent;
+use crate::jni::Jni;
+use instrument::SiteKind;
+use schedule::{Blocked, Kind, Op, Status, Why};
+
+impl Control {
+    /// A scheduling point: returns when the thread may go on.
+    pub fn point(&self, a: &Agent, jni: Jni, mut op: Op) {
+        let Some(me) = Place::current() else {
+            return;
+        };
+        if op.kind == Kind::Read {
+            op.kind = target_kind(a, op.site);
+        }
+        if self.has_been_outside(me) {
+            self.come_back(a, jni, me, op);
+            return;
+        }
+        self.decide(a, jni, me, |world| world.point(me.thread, op));
+    }
+
+    /// The monitor of an object is held by another controlled thread.
+    pub fn await_monitor(&self, a: &Agent, jni: Jni, obj: u64, owner: u32, site: u32) {
+        let Some(me) = Place::current() else {
+            return;
+        };
+        self.come_in(a, jni, me);
+        let blocked = Blocked {
+            why: Why::Monitor,
+            obj,
+            site,
+            owner: owner.checked_sub(1),
+            deadline: None,
+        };
+        let next = self.ask(a, |world| world.block(me.thread, blocked));
+        let cycle = self.lock().world.cycle(me.thread);
+        if !cycle.is_empty() {
+            self.end_in_deadlock(a, jni, &cycle);
+        }
+        let status = self.set_status(jni, me, super::blocking::BLOCKED);
+        self.hand_over(a, jni, me, next);
+        self.restore_status(jni, me, status);
+    }
+
+    pub fn released(&self, obj: u64) {
+        let mut state = self.lock();
+        state.world.released(obj);
+        self.choice.store(
+            state.world.has_choice().into(),
+            std::sync::atomic::Ordering::Relaxed,
+        );
+    }
+
+    pub fn failed(&self) {
+        self.lock().world.failed();
+    }
+
+    /// Whether the thread was found to be where it cannot be stopped, and others
+    /// run meanwhile.
+    fn has_been_outside(&self, me: &Place) -> bool {
+        self.lock().world.status(me.thread) == Status::Outside
+    }
+
+    /// A thread that was outside waits for its turn.
+    fn come_back(&self, a: &Agent, jni: Jni, me: &'static Place, op: Op) {
+        self.decide(a, jni, me, |world| world.back(me.thread, op));
+    }
+
+    /// Before anything that presumes that the thread has the turn.
+    pub fn come_in(&self, a: &Agent, jni: Jni, me: &'static Place) {
+        if self.has_been_outside(me) {
+            let op = Op {
+                kind: Kind::Begin,
+                site: 0,
+                obj: 0,
+                slot: 0,
+            };
+            self.come_back(a, jni, me, op);
+        }
+    }
+}
+
+/// What the statement at a target site does.
+fn target_kind(a: &Agent, site: u32) -> Kind {
+    let write = a.sites.with(site, |_, s| {
+        matches!(
+            s.kind,
+            SiteKind::FieldWrite | SiteKind::StaticWrite | SiteKind::ElemWrite
+        )
+    });
+    if write == Some(true) {
+        Kind::Write
+    } else {
+        Kind::Read
+    }
+}

@@ -1,0 +1,158 @@
+//! How the driver wants threads scheduled (control=..., seed=... and so on;
+//! crates/driver/src/options.rs writes them).
+
+use instrument::{Control, Statement};
+use schedule::{Params, Replay, Strategy, log};
+use std::path::PathBuf;
+
+/// More steps than any program worth waiting for makes.
+const MAX_STEPS: u64 = 50_000_000;
+const WATCHDOG_SECONDS: u64 = 60;
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Name of the strategy, or `replay`.
+    pub name: String,
+    pub seed: u64,
+    pub depth: u32,
+    pub steps: u64,
+    /// Where virtual time begins, in milliseconds since 1970.
+    pub clock: u64,
+    pub targets: Control,
+    pub log: Option<PathBuf>,
+    pub replay: Option<PathBuf>,
+    pub max_steps: u64,
+    /// Seconds without a sign of life after which the run is ended.
+    pub watchdog: u64,
+    /// The processor that all program threads share.
+    pub cpu: Option<usize>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        let params = Params::default();
+        Settings {
+            name: String::new(),
+            seed: params.seed,
+            depth: params.depth,
+            steps: params.steps,
+            clock: 1_600_000_000_000,
+            targets: Control::default(),
+            log: None,
+            replay: None,
+            max_steps: MAX_STEPS,
+            watchdog: WATCHDOG_SECONDS,
+            cpu: None,
+        }
+    }
+}
+
+impl Settings {
+    /// Takes one option; false if it is none of ours.
+    pub fn option(
+        &mut self,
+        key: &str,
+        value: &str,
+        decode: impl Fn(&str) -> String,
+    ) -> Result<bool, String> {
+        let number = || {
+            value
+                .parse::<u64>()
+                .map_err(|_| format!("`{key}={value}` is not a number"))
+        };
+        match key {
+            "control" => self.name = value.to_owned(),
+            "seed" => self.seed = number()?,
+            "depth" => self.depth = number()? as u32,
+            "steps" => self.steps = number()?,
+            "clock" => self.clock = number()?,
+            "maxsteps" => self.max_steps = number()?,
+            "watchdog" => self.watchdog = number()?.max(1),
+            "cpu" => self.cpu = Some(number()? as usize),
+            "log" => self.log = Some(decode(value).into()),
+            "replay" => self.replay = Some(decode(value).into()),
+            "pair" => self.targets.targets = statements(value, decode)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    pub fn is_on(&self) -> bool {
+        !self.name.is_empty() && self.name != "contest"
+    }
+
+    pub fn strategy(&self) -> Result<Box<dyn Strategy>, String> {
+        if self.name == "replay" {
+            let path = self.replay.as_ref().ok_or("replaying needs replay=FILE")?;
+            let bytes = std::fs::read(path)
+                .map_err(|e| format!("cannot read the schedule {}: {e}", path.display()))?;
+            let log = log::read(&bytes)
+                .map_err(|e| format!("{} is not a schedule: {e}", path.display()))?;
+            return Ok(Box::new(Replay::new(log, identity)));
+        }
+        let params = Params {
+            seed: self.seed,
+            depth: self.depth,
+            steps: self.steps,
+            pair: None, // the targets are the only plain accesses that come to a point
+        };
+        schedule::strategy(&self.name, &params)
+            .ok_or_else(|| format!("unknown strategy `{}`", self.name))
+    }
+}
+
+/// What a site of this run stands for in every run.
+fn identity(site: u32) -> Option<u64> {
+    let agent = crate::agent()?;
+    super::journal::describe(agent, site).map(|s| s.identity())
+}
+
+/// `class#method#desc#bci` or `File.java:12`; the two sides of a pair are
+/// separated by `;`, several statements of a side by `|`.
+fn statements(text: &str, decode: impl Fn(&str) -> String) -> Result<Vec<Statement>, String> {
+    text.split([';', '|'])
+        .filter(|s| !s.is_empty())
+        .map(|encoded| {
+            let text = decode(encoded);
+            statement(&text).ok_or_else(|| format!("`{text}` names no statement"))
+        })
+        .collect()
+}
+
+fn statement(text: &str) -> Option<Statement> {
+    if let [class, method, desc, bci] = text.split('#').collect::<Vec<_>>()[..] {
+        return Some(Statement::Exact {
+            class: class.into(),
+            method: method.into(),
+            desc: desc.into(),
+            bci: bci.parse().ok()?,
+        });
+    }
+    let (file, line) = text.rsplit_once(':')?;
+    Some(Statement::Line {
+        file: file.into(),
+        line: line.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_of_both_kinds() {
+        let all = statements("A.java:12;p/B#run#()V#7|p/B#run#()V#9", str::to_owned).unwrap();
+        let exact = |bci| Statement::Exact {
+            class: "p/B".into(),
+            method: "run".into(),
+            desc: "()V".into(),
+            bci,
+        };
+        let line = Statement::Line {
+            file: "A.java".into(),
+            line: 12,
+        };
+        assert_eq!(all, [line, exact(7), exact(9)]);
+        assert!(statements("nothing", str::to_owned).is_err());
+    }
+}

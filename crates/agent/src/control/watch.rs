@@ -1,0 +1,146 @@
+//! A thread of our own that looks whether the thread that has the turn gets on.
+//!
+//! One that sleeps in the kernel although it has the turn waits for something
+//! that only another thread can bring: class initialisation, a native lock,
+//! input. It is taken to be outside, another one runs, and the report says so.
+//! When nothing at all has happened for long, the run is ended with a dump.
+
+use super::{Control, Place};
+use crate::jni::Jni;
+use crate::{Agent, agent, guard};
+use schedule::World;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+const PERIOD: Duration = Duration::from_millis(10);
+/// Looks in a row that find the thread asleep, its processor time unchanged.
+const PATIENCE: u32 = 5;
+
+impl Control {
+    pub(super) fn start_watch(&self) {
+        let thread = std::thread::Builder::new().name("photofinish".into());
+        let spawned = thread.spawn(|| {
+            guard(|| {
+                if let Some(a) = agent()
+                    && let Some(control) = &a.control
+                {
+                    control.watch(a);
+                }
+            });
+        });
+        if let Err(e) = spawned {
+            eprintln!("photofinish: no thread to watch the run with: {e}");
+        }
+    }
+
+    fn watch(&self, a: &Agent) {
+        let mut beat = 0;
+        let mut last_life = Instant::now();
+        let mut asleep: Option<(u32, u64)> = None;
+        let mut looks = 0;
+        while !self.is_over.load(Ordering::Acquire) {
+            std::thread::sleep(PERIOD);
+            let now = self.beat.load(Ordering::Relaxed);
+            let running = {
+                let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+                state.world.running().and_then(|t| self.place(t))
+            };
+            let seen = running.and_then(kernel_state);
+            let sleeping = seen.filter(|s| s.asleep).map(|s| (s.tid, s.time));
+            if now != beat || self.collecting.load(Ordering::Acquire) {
+                (beat, looks, last_life) = (now, 0, Instant::now());
+                asleep = sleeping;
+                continue;
+            }
+            if seen.is_some_and(|s| !s.asleep) {
+                last_life = Instant::now(); // it computes
+            }
+            looks = if sleeping.is_some() && sleeping == asleep {
+                looks + 1
+            } else {
+                0
+            };
+            asleep = sleeping;
+            if let (true, Some(place)) = (looks >= PATIENCE, running) {
+                looks = 0;
+                self.let_others_run(a, place, now);
+            }
+            if last_life.elapsed() > Duration::from_secs(self.settings.watchdog)
+                && self.is_running.load(Ordering::Acquire)
+            {
+                self.give_up(a);
+            }
+        }
+    }
+
+    /// The thread waits for something outside.
+    fn let_others_run(&self, a: &Agent, place: &'static Place, beat: u64) {
+        if self.beat.load(Ordering::Relaxed) != beat {
+            return;
+        }
+        let mut left = false;
+        let next = self.ask(a, |world: &mut World| {
+            left = world.running() == Some(place.thread) && world.has_choice();
+            if left {
+                world.leave(place.thread)
+            } else {
+                schedule::Next::Idle
+            }
+        });
+        if !left {
+            return;
+        }
+        self.lock().journal.note(&format!(
+            "thread {} waits inside the JVM or native code; others go on",
+            place.thread
+        ));
+        self.name_uncontrolled(
+            a,
+            &format!(
+                "thread \"{}\" waited inside the JVM or native code",
+                place.name
+            ),
+        );
+        if let schedule::Next::Run(thread) = next
+            && let Some(next) = self.place(thread)
+        {
+            next.give_turn();
+        }
+    }
+
+    fn give_up(&self, a: &Agent) {
+        let why = format!(
+            "nothing happened for {} seconds: every thread waits for something outside control",
+            self.settings.watchdog
+        );
+        // Attached only now: before, the program would see one thread more.
+        match a.attach_current_thread() {
+            // SAFETY: the environment of this thread, just attached.
+            Some(env) => self.end_stuck(a, unsafe { Jni::new(env) }, &why),
+            None => eprintln!("photofinish: {why}"),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Seen {
+    tid: u32,
+    asleep: bool,
+    /// Processor time, in ticks.
+    time: u64,
+}
+
+/// What the kernel says of a thread.
+fn kernel_state(place: &Place) -> Option<Seen> {
+    let tid = place.tid.load(Ordering::Acquire);
+    let stat = std::fs::read_to_string(format!("/proc/self/task/{tid}/stat")).ok()?;
+    // The name, in parentheses, may contain anything.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let state = *fields.first()?;
+    let time = |i: usize| fields.get(i)?.parse::<u64>().ok();
+    Some(Seen {
+        tid,
+        asleep: state == "S" || state == "D",
+        time: time(11)? + time(12)?,
+    })
+}

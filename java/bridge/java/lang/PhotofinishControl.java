@@ -1,0 +1,281 @@
+package java.lang;
+
+import static java.lang.PhotofinishNative.U;
+
+import java.lang.invoke.VarHandle;
+
+/**
+ * Threads of the program that run one at a time: the places where another may be told to go on, and
+ * the monitors that must be known to be free before they are entered.
+ *
+ * <p>Whether there is anything to decide at a point stands in one word of shared memory; if not, a
+ * point is a load and a branch. There are no points inside modelled methods, while classes are
+ * loaded, linked or initialised (the JVM holds locks of its own then), and in threads that are not
+ * controlled. What blocks hands over wherever it is.
+ *
+ * <p>As only one controlled thread runs, nothing here is synchronised.
+ */
+final class PhotofinishControl {
+    /** As schedule::Kind numbers them. */
+    static final int ACQUIRE = 1;
+
+    static final int TRY_ACQUIRE = 2;
+    static final int RELEASE = 3;
+    static final int ACQUIRE_SHARED = 4;
+    static final int RELEASE_SHARED = 5;
+    static final int WAIT = 6;
+    static final int NOTIFY = 7;
+    static final int YIELD = 14;
+    static final int SPIN = 15;
+    static final int ATOMIC_READ = 17;
+    static final int ATOMIC_WRITE = 18;
+    static final int ATOMIC_UPDATE = 19;
+
+    /** A plain access at a statement that was asked for; the agent knows whether it writes. */
+    static final int TARGET = 20;
+
+    /** What lockPoint is told (instrument/src/probes.rs), as kinds. */
+    private static final int[] LOCKS = {
+        ACQUIRE, TRY_ACQUIRE, RELEASE, ACQUIRE_SHARED, ACQUIRE_SHARED, RELEASE_SHARED,
+        WAIT, NOTIFY, ACQUIRE, ACQUIRE_SHARED, RELEASE
+    };
+
+    static final boolean ON = PhotofinishNative.address(6) != 0;
+
+    /** One int: whether a point has anything to decide. */
+    private static final long CHOICE = PhotofinishNative.address(7);
+
+    /** Iterations of loops without a point after which a thread is taken to spin. */
+    private static final int LONG = 10_000;
+
+    private static final long BLOCKER = PhotofinishNative.offset(Thread.class, "parkBlocker");
+
+    private static int numbers;
+    private static PhotofinishShadow[] statics = new PhotofinishShadow[64];
+    private static long[] staticOffsets = new long[64];
+    private static int staticCount = 1;
+
+    private PhotofinishControl() {}
+
+    /** Whether a point of this thread is the program's. */
+    private static boolean free(PhotofinishThread t) {
+        return U.getInt(CHOICE) != 0 && t.place != 0 && (t.quiet | t.unwatched | t.linking) == 0;
+    }
+
+    private static void point(int kind, PhotofinishShadow s, long slot, int site) {
+        Photofinish.budget = LONG;
+        PhotofinishNative.point(kind, s == null ? 0 : number(s), (int) slot, site);
+    }
+
+    /** Objects are known by the order in which points first came to them. */
+    static int number(PhotofinishShadow s) {
+        if (s.number == 0) s.number = ++numbers;
+        return s.number;
+    }
+
+    /** For the agent: the number of an object. */
+    static int numberOf(Object o) {
+        return number(PhotofinishTable.find(o));
+    }
+
+    // Monitors.
+
+    static void entering(PhotofinishThread t, Object o, int site, boolean point) {
+        PhotofinishShadow s = PhotofinishTable.near(t, o, site);
+        if (s.holder == t) return; // again: nobody can tell
+        if (point && free(t)) point(ACQUIRE, s, 0, site);
+        until(t, s, site);
+    }
+
+    /** Returns when no other controlled thread holds the monitor. */
+    private static void until(PhotofinishThread t, PhotofinishShadow s, int site) {
+        if (t.place == 0) return;
+        PhotofinishThread other = s.holder;
+        while (other != null && other != t && other.place != 0) {
+            s.contended = true;
+            PhotofinishNative.monitor(number(s), other.place, site);
+            other = s.holder;
+        }
+    }
+
+    /** For the agent: before a monitor is entered again after a wait. */
+    static void reentering(Object o) {
+        PhotofinishThread t = Thread.currentThread().$pf;
+        if (t != null) until(t, PhotofinishTable.find(o), 0);
+    }
+
+    /** For the agent: before the monitor is given up by a wait; its number. */
+    static int waitingFor(Object o) {
+        PhotofinishShadow s = PhotofinishTable.find(o);
+        s.contended = true; // whoever is notified waits for it
+        return number(s);
+    }
+
+    static void released(PhotofinishThread t, PhotofinishShadow s) {
+        if (ON) PhotofinishNative.released(number(s));
+    }
+
+    // Locks and atomics.
+
+    static void lockPoint(PhotofinishThread t, Object key, int what, int site) {
+        if (free(t)) point(LOCKS[what], PhotofinishLocks.lockOf(t, key, site), 0, site);
+    }
+
+    static void rawPoint(PhotofinishThread t, Object o, long offset, int code, int site) {
+        if (free(t)) atomic(t, o, offset, code, site);
+    }
+
+    private static void atomic(PhotofinishThread t, Object o, long offset, int code, int site) {
+        int op = code & 15;
+        int kind = op == 0 ? ATOMIC_READ : op == 1 ? ATOMIC_WRITE : ATOMIC_UPDATE;
+        point(kind, o == null ? null : PhotofinishTable.near(t, o, site), offset, site);
+    }
+
+    static void vhPoint(PhotofinishThread t, VarHandle vh, Object base, int index, int code, int site) {
+        if (vh == null || !free(t)) return;
+        PhotofinishHandle h = PhotofinishHandle.of(t, vh, site);
+        switch (h.kind) {
+            case PhotofinishHandle.FIELD:
+                atomic(t, base, h.offset, code, site);
+                break;
+            case PhotofinishHandle.STATIC:
+                atomic(t, h.base(), h.offset, code, site);
+                break;
+            case PhotofinishHandle.ARRAY:
+                atomic(t, base, h.offset + ((long) index << h.shift), code, site);
+                break;
+            default:
+                atomic(t, base == null ? vh : base, 1L << 30 | index, code, site);
+        }
+    }
+
+    // Fields. The last four bytes of a site's entry are the field's offset; for a static, its number
+    // among `statics`, negated.
+
+    static void field(PhotofinishThread t, Object o, int site, boolean write) {
+        if (!free(t)) return;
+        long at = PhotofinishNative.SITES + ((long) site << 5);
+        long off = U.getLong(at);
+        if (off == 0) off = PhotofinishNative.resolveFor(t, site, o);
+        if (off == PhotofinishFastTrack.VOLATILE) location(t, write ? ATOMIC_WRITE : ATOMIC_READ, o, site, at);
+    }
+
+    static void target(PhotofinishThread t, Object o, int site) {
+        if (!free(t)) return;
+        long at = PhotofinishNative.SITES + ((long) site << 5);
+        if (U.getLong(at) == 0) PhotofinishNative.resolveFor(t, site, o);
+        location(t, TARGET, o, site, at);
+    }
+
+    private static void location(PhotofinishThread t, int kind, Object o, int site, long at) {
+        int where = U.getInt(at + 28);
+        if (where < 0) point(kind, statics[-where], staticOffsets[-where], site);
+        else if (where > 0 && o != null) point(kind, PhotofinishTable.near(t, o, site), where, site);
+    }
+
+    static void element(PhotofinishThread t, Object array, int index, int site) {
+        if (array == null || !free(t) || index < 0 || index >= PhotofinishTable.length(array)) return;
+        Class<?> c = array.getClass();
+        long slot = U.arrayBaseOffset(c) + (long) index * U.arrayIndexScale(c);
+        point(TARGET, PhotofinishTable.near(t, array, site), slot, site);
+    }
+
+    /** For the agent: keeps where a static field is under a number. */
+    static int keepStatic(Class<?> c, long offset) {
+        if (staticCount == statics.length) {
+            PhotofinishShadow[] more = new PhotofinishShadow[2 * staticCount];
+            long[] offsets = new long[2 * staticCount];
+            System.arraycopy(statics, 0, more, 0, staticCount);
+            System.arraycopy(staticOffsets, 0, offsets, 0, staticCount);
+            statics = more;
+            staticOffsets = offsets;
+        }
+        statics[staticCount] = PhotofinishTable.find(c);
+        staticOffsets[staticCount] = offset;
+        return staticCount++;
+    }
+
+    // For the agent, when a run has come to an end that is not its own.
+
+    /** An object by its number. */
+    static String named(int number) {
+        PhotofinishShadow s = PhotofinishTable.numbered(number);
+        if (s == null) return "an object that is gone";
+        PhotofinishThread mine = hush();
+        try {
+            return PhotofinishLocks.name(s);
+        } finally {
+            Thread.currentThread().$pf = mine;
+        }
+    }
+
+    /** The locks that a thread holds, one a line. */
+    static String heldBy(Thread thread) {
+        PhotofinishThread t = thread.$pf;
+        if (t == null) return "";
+        PhotofinishThread mine = hush();
+        try {
+            return PhotofinishLocks.describe(t);
+        } finally {
+            Thread.currentThread().$pf = mine;
+        }
+    }
+
+    /** What a parked thread waits for, and on the last line the place of its holder, plus one. */
+    static String blocker(Thread thread) {
+        Object o = BLOCKER > 0 ? U.getReference(thread, BLOCKER) : null;
+        if (o == null) return "";
+        PhotofinishShadow s = PhotofinishTable.find(o);
+        PhotofinishThread holder = s.lock == null ? s.holder : s.lock.holder;
+        PhotofinishThread mine = hush();
+        try {
+            return PhotofinishLocks.name(s) + '\n' + (holder == null ? 0 : holder.place);
+        } finally {
+            Thread.currentThread().$pf = mine;
+        }
+    }
+
+    /** An exception and its stack, one a line. */
+    static String describe(Throwable e) {
+        PhotofinishThread mine = hush();
+        try {
+            StringBuilder b = new StringBuilder(text(e));
+            for (StackTraceElement f : e.getStackTrace()) b.append('\n').append(f);
+            return b.toString();
+        } finally {
+            Thread.currentThread().$pf = mine;
+        }
+    }
+
+    private static String text(Throwable e) {
+        try {
+            return e.toString().replace('\n', ' ');
+        } catch (Throwable broken) { // it is the program's
+            return e.getClass().getName();
+        }
+    }
+
+    /** Java's own code has probes: they rest while we use it. */
+    private static PhotofinishThread hush() {
+        Thread self = Thread.currentThread();
+        PhotofinishThread t = self.$pf;
+        self.$pf = null;
+        return t;
+    }
+
+    // Waiting without blocking. These give way even where there are no points: the thread may wait
+    // for another.
+
+    static void spun(PhotofinishThread t) {
+        if (U.getInt(CHOICE) != 0 && t.place != 0) point(SPIN, null, 0, 0);
+    }
+
+    static void spinWait(PhotofinishThread t) {
+        if (U.getInt(CHOICE) != 0 && t.place != 0) point(YIELD, null, 0, 0);
+    }
+
+    /** What the thread tried came to nothing. */
+    static void failed(PhotofinishThread t) {
+        if (U.getInt(CHOICE) != 0 && t.place != 0) PhotofinishNative.failed();
+    }
+}
