@@ -248,6 +248,10 @@ impl Jni {
         jni!(self, SetIntField, o, field.0, value);
     }
 
+    pub fn long_field(self, o: jobject, field: Field) -> jlong {
+        jni!(self, GetLongField, o, field.0)
+    }
+
     pub fn boolean_field(self, o: jobject, field: Field) -> bool {
         jni!(self, GetBooleanField, o, field.0) != 0
     }

@@ -360,7 +360,6 @@ wrapped! { under_control:
     UNPARK: "jdk/internal/misc/Unsafe" "unpark" "(Ljava/lang/Object;)V" => unpark;
     YIELD: "java/lang/Thread" "yield" "()V" => yield_now;
     INTERRUPT: "java/lang/Thread" "interrupt0" "()V" => interrupt0;
-    ALIVE: "java/lang/Thread" "isAlive" "()Z" => is_alive;
     NANOS: "java/lang/System" "nanoTime" "()J" => nano_time;
     MILLIS: "java/lang/System" "currentTimeMillis" "()J" => current_time_millis;
     ADJUST: "jdk/internal/misc/VM" "getNanoTimeAdjustment" "(J)J" => nano_time_adjustment;
@@ -384,12 +383,6 @@ pub fn in_front_of(
             .then(|| under_control(class, name, desc, original))
             .flatten()
     })
-}
-
-/// The original of Thread.isAlive, once it is bound.
-pub fn original_alive() -> Option<*mut c_void> {
-    let f = ALIVE.load(Ordering::Acquire);
-    (!f.is_null()).then_some(f)
 }
 
 /// Ends the process without waiting for anybody: its other threads wait for a
@@ -565,12 +558,6 @@ extern "system" fn yield_now(env: Env, class: jclass) {
 extern "system" fn interrupt0(env: Env, thread: jobject) {
     original!(INTERRUPT as Method0)(env, thread);
     controlled(env, |c, a, jni| c.interrupt(a, jni, thread));
-}
-
-/// As it is; we are here to know the original.
-extern "system" fn is_alive(env: Env, thread: jobject) -> jboolean {
-    type Original = extern "system" fn(Env, jobject) -> jboolean;
-    original!(ALIVE as Original)(env, thread)
 }
 
 /// Nanoseconds since 1970 by the clock of the run.

@@ -53,6 +53,8 @@ impl Weaver<'_, '_, '_> {
             if self.cx.finalizes && self.cx.detects() {
                 brackets.extend(self.finalizer()?);
             }
+        } else if self.cx.control.on && &*self.cx.method == "<clinit>" {
+            brackets.push(self.linking()?);
         }
         for model in self.cx.models.clone() {
             let same_desc = model.desc.is_none_or(|d| d == &*self.cx.desc);
@@ -165,6 +167,17 @@ impl Weaver<'_, '_, '_> {
         })
     }
 
+    /// The JVM waits for it with locks of its own held: no other thread is to go
+    /// on meanwhile.
+    fn linking(&mut self) -> Result<Bracket, WeaveError> {
+        Ok(Bracket {
+            entry: vec![self.snippet(probes::LINKING_BEGIN, |_| {})?],
+            returns: vec![self.snippet(probes::LINKING_END, |_| {})?],
+            thrown: vec![(probes::LINKING_END, None)],
+            ..Bracket::default()
+        })
+    }
+
     /// The end of a constructor happens before the finaliser.
     fn finalizer(&mut self) -> Result<Option<Bracket>, WeaveError> {
         let mut bracket = Bracket::default();
@@ -198,6 +211,7 @@ impl Weaver<'_, '_, '_> {
                 | Hook::ReleaseParam(_)
                 | Hook::ThreadsEnded
                 | Hook::Unwatched
+                | Hook::Linking
                 | Hook::SpinWait
         );
         let returned = match model.hook {
@@ -226,6 +240,10 @@ impl Weaver<'_, '_, '_> {
                 self.locked(&mut b, probes::LOCK_SHARED_TRIED, key, true)
             }
             Hook::SharedUnlock { key } => self.unlocked(&mut b, probes::LOCK_SHARED_RELEASING, key),
+            Hook::Linking => {
+                b = self.linking()?;
+                Ok(true)
+            }
             Hook::Await { key } => self.awaits(&mut b, key),
             Hook::Signal { key } => self.keyed_entry(&mut b, probes::SIGNAL, key),
             _ => self.unkeyed(&mut b, model.hook, &desc, is_static),
@@ -339,6 +357,12 @@ impl Weaver<'_, '_, '_> {
         is_static: bool,
     ) -> Result<bool, WeaveError> {
         match hook {
+            Hook::Uncaught => {
+                b.entry.push(self.snippet(probes::UNCAUGHT, |a| {
+                    a.aload(1);
+                })?);
+                return Ok(true);
+            }
             Hook::SpinWait => {
                 b.entry.push(self.snippet(probes::SPIN_WAIT, |_| {})?);
                 return Ok(true);

@@ -74,7 +74,8 @@ pub fn rewrite(request: &Request<'_>) -> Result<Rewritten, Error> {
         || level == Level::None
             && cx.models.is_empty()
             && !(glance.clones && cx.detects())
-            && !cx.control.has_targets();
+            && !cx.control.has_targets()
+            && !(cx.control.on && cx.class.method_index("<clinit>", "()V").is_some());
     if untouched {
         return Ok(cx.into_result(None, super_name));
     }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::Level;
+use crate::probes::{self, Probe};
 
 /// A controlled run. Every class then gets what keeps threads from blocking
 /// inside the JVM, and classes with points say what they are about to do.
@@ -82,6 +83,15 @@ impl ClassControl {
             }
         }
         this
+    }
+
+    /// What is called before a monitor is entered.
+    pub(crate) fn entering(&self) -> Probe {
+        if self.points {
+            probes::ENTERING
+        } else {
+            probes::ENTERING_QUIETLY
+        }
     }
 
     pub(crate) fn has_targets(&self) -> bool {

@@ -215,7 +215,7 @@ impl Weaver<'_, '_, '_> {
     fn enter(&mut self, insn: &Insn) -> Result<(), WeaveError> {
         let site = self.site_at(SiteKind::Enter, insn.pc);
         if self.cx.control.on {
-            let snippet = self.snippet(probes::ENTERING, |a| {
+            let snippet = self.snippet(self.cx.control.entering(), |a| {
                 a.dup().push_int(site);
             })?;
             self.editor.insert_before(insn.pc, snippet);

@@ -82,6 +82,11 @@ pub enum Hook {
     AcquireResult,
     /// The thread waits for others in a loop.
     SpinWait,
+    /// The JVM waits for it with locks of its own held, which no other thread
+    /// must come to want.
+    Linking,
+    /// The first parameter is an exception that nobody caught.
+    Uncaught,
 }
 
 impl Hook {
@@ -320,7 +325,21 @@ pub const MODELS: &[Model] = &[
 ];
 
 /// Models of a controlled run only.
-pub const CONTROL_MODELS: &[Model] = &[one(THREAD, "onSpinWait", "()V", Hook::SpinWait)];
+pub const CONTROL_MODELS: &[Model] = &[
+    one(THREAD, "onSpinWait", "()V", Hook::SpinWait),
+    one(
+        THREAD,
+        "dispatchUncaughtException",
+        "(Ljava/lang/Throwable;)V",
+        Hook::Uncaught,
+    ),
+    any("java/lang/ClassLoader", "loadClass", Hook::Linking),
+    any(
+        "jdk/internal/loader/BuiltinClassLoader",
+        "loadClassOrNull",
+        Hook::Linking,
+    ),
+];
 
 /// Plain fields that stand for volatiles: written before a release fence or by
 /// compare-and-set, read before or after an acquire fence. They are made
@@ -366,7 +385,7 @@ pub fn races_harmlessly(class: &str, field: &str, desc: &str) -> bool {
 
 /// The models of one class.
 pub fn of_class(class: &str, controlled: bool) -> impl Iterator<Item = &'static Model> + '_ {
-    let jdk = class.starts_with("java/");
+    let jdk = class.starts_with("java/") || class.starts_with("jdk/");
     let more = CONTROL_MODELS.iter().filter(move |_| controlled);
     let all = MODELS.iter().chain(more);
     all.filter(move |m| jdk && m.class == class)

@@ -51,7 +51,7 @@ impl Weaver<'_, '_, '_> {
             }
         };
         let enter = self.assemble(
-            probes::ENTERING,
+            self.cx.control.entering(),
             |a| {
                 object(a);
                 a.dup().astore(lock).push_int(site);

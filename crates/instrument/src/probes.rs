@@ -146,6 +146,14 @@ probes! {
 
     /// Before a monitor is entered: (object or null, site).
     ENTERING = "entering" "(Ljava/lang/Object;I)V";
+    /// The same in a class without points.
+    ENTERING_QUIETLY = "enteringQuietly" "(Ljava/lang/Object;I)V";
+    /// The JVM waits for what follows, with locks of its own held.
+    LINKING_BEGIN = "linkingBegin" "()V";
+    /// Its end, either way.
+    LINKING_END = "linkingEnd" "()V";
+    /// An exception that nobody caught: (exception).
+    UNCAUGHT = "uncaught" "(Ljava/lang/Object;)V";
     /// Before a getfield that may read a volatile: (receiver or null, site).
     BEFORE_READ = "beforeRead" "(Ljava/lang/Object;I)V";
     /// Before such a getstatic; the class is initialised, or being so by this thread.

@@ -9,6 +9,10 @@ pub trait Strategy: Send {
     /// Who goes on. Asked once for every step of a run, in order.
     fn pick(&mut self, view: &View<'_>) -> Decision;
 
+    /// Told before the first operation at a statement that a run was asked to
+    /// look at: which statements of the pair it is, 1, 2 or both (3).
+    fn target(&mut self, _site: u32, _sides: u8) {}
+
     /// Races that were made to happen since this was last asked.
     fn take_hits(&mut self) -> Vec<Hit> {
         Vec::new()

@@ -5,7 +5,7 @@ use super::life::op;
 use super::{Control, Place};
 use crate::Agent;
 use crate::jni::Jni;
-use jni_sys::{jboolean, jint, jobject};
+use jni_sys::{jint, jobject};
 use schedule::{Blocked, Kind, Wake, Why};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -248,20 +248,20 @@ impl Control {
     }
 }
 
-/// Returns when the JVM says that the thread is dead.
-pub(super) fn until_dead(jni: Jni, place: &Place) {
-    type Alive = extern "system" fn(*mut jni_sys::JNIEnv, jobject) -> jboolean;
-    let Some(alive) = crate::natives::original_alive() else {
-        return;
-    };
-    // SAFETY: the native of Thread.isAlive, kept when it was bound.
-    let alive: Alive = unsafe { std::mem::transmute(alive) };
-    let start = Instant::now();
-    while alive(jni.env(), place.object) != 0 {
-        if start.elapsed() > DEATH {
+impl Control {
+    /// Returns when the JVM says that the thread is dead: when it has forgotten
+    /// its own structure for it, which is what Thread.isAlive looks at.
+    pub(super) fn until_dead(&self, jni: Jni, place: &Place) {
+        let Some(f) = self.fields.get() else {
             return;
+        };
+        let start = Instant::now();
+        while jni.long_field(place.object, f.structure) != 0 {
+            if start.elapsed() > DEATH {
+                return;
+            }
+            rustix::thread::sched_yield();
         }
-        rustix::thread::sched_yield();
+        jni.delete_global(place.object);
     }
-    jni.delete_global(place.object);
 }

@@ -95,6 +95,9 @@ impl Control {
 
     /// In the new thread, before its first bytecode.
     pub fn began(&self, a: &Agent, jni: Jni, thread: jobject) {
+        if Place::current().is_some() {
+            return; // main, which has long begun
+        }
         if let Some(me) = self.place_of(jni, thread) {
             me.occupy(self.cpu);
             me.await_turn();

@@ -34,7 +34,8 @@ use crate::Agent;
 use crate::jni::{Field, Jni};
 use jni_sys::jobject;
 use journal::Journal;
-use schedule::{Next, Thread, World};
+use rustc_hash::FxHashMap;
+use schedule::{Kind, Next, Thread, World};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, RwLock};
@@ -72,6 +73,8 @@ struct State {
     world: World,
     journal: Journal,
     hits: u64,
+    /// Target sites that have come to a point, and what they do.
+    targets: FxHashMap<u32, Kind>,
 }
 
 /// Fields that are read and written from here.
@@ -84,6 +87,7 @@ struct Fields {
     linking: Field,
     interrupted: Field,
     status: Field,
+    structure: Field,
 }
 
 // SAFETY: field ids are valid in every thread.
@@ -101,6 +105,7 @@ impl Control {
                 world: World::new(strategy, settings.seed, settings.max_steps),
                 journal,
                 hits: 0,
+                targets: FxHashMap::default(),
             }),
             cpu: settings
                 .cpu
@@ -142,6 +147,7 @@ impl Control {
                 linking: jni.field(ours, "linking", "I")?,
                 interrupted: jni.field(thread, "interrupted", "Z")?,
                 status: jni.field(thread, "threadStatus", "I")?,
+                structure: jni.field(thread, "eetop", "J")?,
             })
         };
         match find() {
@@ -252,7 +258,7 @@ impl Control {
         let leaving = self.leaving.swap(std::ptr::null_mut(), Ordering::AcqRel);
         // SAFETY: places are never freed.
         if let Some(place) = unsafe { leaving.as_ref() } {
-            blocking::until_dead(jni, place);
+            self.until_dead(jni, place);
         }
     }
 
@@ -273,6 +279,7 @@ impl Control {
             world,
             journal,
             hits,
+            ..
         } = state;
         for hit in world.strategy().take_hits() {
             *hits += 1;

@@ -13,7 +13,7 @@ impl Control {
             return;
         };
         if op.kind == Kind::Read {
-            op.kind = target_kind(a, op.site);
+            op.kind = self.target_kind(a, op.site);
         }
         if self.has_been_outside(me) {
             self.come_back(a, jni, me, op);
@@ -56,6 +56,21 @@ impl Control {
 
     pub fn failed(&self) {
         self.lock().world.failed();
+    }
+
+    /// What the statement at a target site does; the strategy is told of it first.
+    fn target_kind(&self, a: &Agent, site: u32) -> Kind {
+        let mut state = self.lock();
+        if let Some(kind) = state.targets.get(&site) {
+            return *kind;
+        }
+        let kind = target_kind(a, site);
+        state.targets.insert(site, kind);
+        if let Some(described) = super::journal::describe(a, site) {
+            let sides = self.settings.sides(&described);
+            state.world.strategy().target(site, sides);
+        }
+        kind
     }
 
     /// Whether the thread was found to be where it cannot be stopped, and others

@@ -19,6 +19,8 @@ pub struct Settings {
     /// Where virtual time begins, in milliseconds since 1970.
     pub clock: u64,
     pub targets: Control,
+    /// The same, by sides.
+    pair: [Vec<Statement>; 2],
     pub log: Option<PathBuf>,
     pub replay: Option<PathBuf>,
     pub max_steps: u64,
@@ -38,6 +40,7 @@ impl Default for Settings {
             steps: params.steps,
             clock: 1_600_000_000_000,
             targets: Control::default(),
+            pair: [vec![], vec![]],
             log: None,
             replay: None,
             max_steps: MAX_STEPS,
@@ -71,7 +74,11 @@ impl Settings {
             "cpu" => self.cpu = Some(number()? as usize),
             "log" => self.log = Some(decode(value).into()),
             "replay" => self.replay = Some(decode(value).into()),
-            "pair" => self.targets.targets = statements(value, decode)?,
+            "pair" => {
+                let (first, second) = value.split_once(';').unwrap_or((value, ""));
+                self.pair = [statements(first, &decode)?, statements(second, &decode)?];
+                self.targets.targets = self.pair.concat();
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -79,6 +86,12 @@ impl Settings {
 
     pub fn is_on(&self) -> bool {
         !self.name.is_empty() && self.name != "contest"
+    }
+
+    /// Which sides of the pair a statement is on: 1, 2 or both.
+    pub fn sides(&self, site: &log::Site) -> u8 {
+        let on = |side: &Vec<Statement>| side.iter().any(|s| is(s, site));
+        u8::from(on(&self.pair[0])) | u8::from(on(&self.pair[1])) << 1
     }
 
     pub fn strategy(&self) -> Result<Box<dyn Strategy>, String> {
@@ -94,7 +107,7 @@ impl Settings {
             seed: self.seed,
             depth: self.depth,
             steps: self.steps,
-            pair: None, // the targets are the only plain accesses that come to a point
+            pair: None, // sites get their numbers later; see Strategy::target
         };
         schedule::strategy(&self.name, &params)
             .ok_or_else(|| format!("unknown strategy `{}`", self.name))
@@ -107,10 +120,29 @@ fn identity(site: u32) -> Option<u64> {
     super::journal::describe(agent, site).map(|s| s.identity())
 }
 
-/// `class#method#desc#bci` or `File.java:12`; the two sides of a pair are
-/// separated by `;`, several statements of a side by `|`.
-fn statements(text: &str, decode: impl Fn(&str) -> String) -> Result<Vec<Statement>, String> {
-    text.split([';', '|'])
+fn is(statement: &Statement, site: &log::Site) -> bool {
+    match statement {
+        Statement::Exact {
+            class,
+            method,
+            desc,
+            bci,
+        } => {
+            *class == site.class
+                && *method == site.method
+                && *desc == site.descriptor
+                && u32::from(*bci) == site.bci
+        }
+        Statement::Line { file, line } => {
+            site.file.as_ref() == Some(file) && site.line == Some(u32::from(*line))
+        }
+    }
+}
+
+/// `class#method#desc#bci` or `File.java:12`; several statements of one side of a
+/// pair are separated by `|`.
+fn statements(text: &str, decode: &impl Fn(&str) -> String) -> Result<Vec<Statement>, String> {
+    text.split('|')
         .filter(|s| !s.is_empty())
         .map(|encoded| {
             let text = decode(encoded);
@@ -141,7 +173,7 @@ mod tests {
 
     #[test]
     fn statements_of_both_kinds() {
-        let all = statements("A.java:12;p/B#run#()V#7|p/B#run#()V#9", str::to_owned).unwrap();
+        let all = statements("A.java:12|p/B#run#()V#7|p/B#run#()V#9", &str::to_owned).unwrap();
         let exact = |bci| Statement::Exact {
             class: "p/B".into(),
             method: "run".into(),
@@ -153,6 +185,6 @@ mod tests {
             line: 12,
         };
         assert_eq!(all, [line, exact(7), exact(9)]);
-        assert!(statements("nothing", str::to_owned).is_err());
+        assert!(statements("nothing", &str::to_owned).is_err());
     }
 }

@@ -209,6 +209,10 @@ impl Strategy for RaceFuzzer {
         Decision::Run(picked.thread)
     }
 
+    fn target(&mut self, site: u32, sides: u8) {
+        self.sides.insert(site, sides);
+    }
+
     fn take_hits(&mut self) -> Vec<Hit> {
         std::mem::take(&mut self.hits)
     }

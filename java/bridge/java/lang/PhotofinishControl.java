@@ -163,8 +163,9 @@ final class PhotofinishControl {
     static void target(PhotofinishThread t, Object o, int site) {
         if (!free(t)) return;
         long at = PhotofinishNative.SITES + ((long) site << 5);
-        if (U.getLong(at) == 0) PhotofinishNative.resolveFor(t, site, o);
-        location(t, TARGET, o, site, at);
+        long off = U.getLong(at);
+        if (off == 0) off = PhotofinishNative.resolveFor(t, site, o);
+        if (off != PhotofinishFastTrack.VOLATILE) location(t, TARGET, o, site, at);
     }
 
     private static void location(PhotofinishThread t, int kind, Object o, int site, long at) {
