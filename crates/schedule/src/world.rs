@@ -15,6 +15,7 @@
 //! * A run that makes steps without getting anywhere is first scheduled fairly
 //!   (`progress`), and called a livelock when that does not help.
 
+use crate::progress::{Progress, Verdict};
 use crate::{Decision, Kind, Op, Ready, Rng, Strategy, Thread, View};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -89,6 +90,8 @@ struct Slot {
     status: Status,
     daemon: bool,
     permit: bool,
+    /// What it tried since its last step came to nothing.
+    failed: bool,
     wake: Wake,
     /// Order in which it blocked.
     since: u64,
@@ -123,8 +126,9 @@ pub struct World {
     timers: BTreeSet<(u64, u64, Thread)>,
     order: u64,
     rng: Rng,
+    progress: Progress,
+    /// Threads take turns, whatever the strategy would say.
     fair: bool,
-    failed: bool,
     pub counts: Counts,
     max_steps: u64,
     trail: Vec<Trail>,
@@ -153,8 +157,8 @@ impl World {
             order: 0,
             // Not the strategy's own numbers, or the two would go together.
             rng: Rng::new(seed ^ 0x6e6f_7469_6679),
+            progress: Progress::default(),
             fair: false,
-            failed: false,
             counts: Counts::default(),
             max_steps,
             trail: vec![],
@@ -168,12 +172,13 @@ impl World {
             status: Status::Outside,
             daemon,
             permit: false,
+            failed: false,
             wake: Wake::default(),
             since: 0,
         });
         self.outside += 1;
         self.make_ready(thread, op(Kind::Begin, 0, 0));
-        self.progressed();
+        self.progress.progress();
         thread
     }
 
@@ -277,7 +282,7 @@ impl World {
                 b.deadline = None;
                 slot.wake = Wake::Signalled;
             }
-            self.progressed();
+            self.progress.progress();
         }
     }
 
@@ -318,7 +323,7 @@ impl World {
     /// It is back, and about to do `op`. Whoever runs goes on doing so.
     pub fn back(&mut self, me: Thread, op: Op) -> Next {
         self.make_ready(me, op);
-        self.progressed();
+        self.progress.progress();
         match self.running {
             Some(running) => Next::Run(running),
             None => self.choose(),
@@ -329,16 +334,19 @@ impl World {
     pub fn end(&mut self, me: Thread) -> Next {
         let was_running = self.running == Some(me);
         self.set(me, Status::Ended);
-        self.progressed();
+        self.progress.progress();
         match self.running {
             Some(running) if !was_running => Next::Run(running),
             _ => self.choose(),
         }
     }
 
-    /// What the last try of the running thread came to nothing.
+    /// What the running thread tried came to nothing.
     pub fn failed(&mut self) {
-        self.failed = true;
+        let running = self.running.and_then(|t| self.slots.get_mut(t as usize));
+        if let Some(slot) = running {
+            slot.failed = true;
+        }
     }
 
     /// For whoever was woken while nobody was running.
@@ -458,14 +466,17 @@ impl World {
             self.counts.steps += 1;
             self.now += STEP;
             self.trail.push(Trail::Step(chosen));
-            let failed = std::mem::take(&mut self.failed)
-                || matches!(chosen.op.kind, Kind::Yield | Kind::Spin);
-            let _ = failed;
+            let slot = self.slots.get_mut(chosen.thread as usize);
+            let failed = slot.is_some_and(|s| std::mem::take(&mut s.failed));
+            let failed = failed || chosen.op.kind.gives_way();
+            match self.progress.step(chosen.thread, &chosen.op, failed) {
+                Verdict::Going => self.fair = false,
+                Verdict::Suspect => self.fair = true,
+                Verdict::Livelock => return Next::Livelock,
+            }
             return self.run(chosen);
         }
     }
-
-    fn progressed(&mut self) {}
 
     /// Round robin.
     fn fairly(&self) -> Ready {
@@ -498,11 +509,10 @@ impl World {
         };
         if let Some(slot) = self.slots.get_mut(thread as usize) {
             slot.wake = how;
+            slot.failed = how == Wake::TimedOut && b.why != Why::Sleep;
         }
-        if how == Wake::TimedOut {
-            self.failed = true;
-        } else {
-            self.progressed();
+        if how != Wake::TimedOut {
+            self.progress.progress();
         }
         self.make_ready(thread, op(kind, b.site, b.obj));
     }
