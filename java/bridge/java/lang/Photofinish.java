@@ -457,7 +457,10 @@ public final class Photofinish {
 
     static void waiting(Object o) {
         PhotofinishThread t = self();
-        if (t != null) PhotofinishLocks.waitBegin(t, PhotofinishTable.near(t, o, 0), 0);
+        if (t == null) return;
+        PhotofinishShadow s = PhotofinishTable.near(t, o, 0);
+        s.contended = true; // whoever is notified waits for the monitor
+        PhotofinishLocks.waitBegin(t, s, 0);
     }
 
     static void waited(Object o, boolean interrupted) {

@@ -104,13 +104,6 @@ final class PhotofinishControl {
         if (t != null) until(t, PhotofinishTable.find(o), 0);
     }
 
-    /** For the agent: before the monitor is given up by a wait; its number. */
-    static int waitingFor(Object o) {
-        PhotofinishShadow s = PhotofinishTable.find(o);
-        s.contended = true; // whoever is notified waits for it
-        return number(s);
-    }
-
     static void released(PhotofinishThread t, PhotofinishShadow s) {
         if (ON) PhotofinishNative.released(number(s));
     }
