@@ -26,9 +26,6 @@ pub(crate) struct Bracket {
     pub(crate) thrown_last: Option<Snippet>,
 }
 
-/// Why a static synchronized method keeps its flag in a controlled run.
-const NO_CLASS_CONSTANT: &str = "it locks its class, which this version of class files has no constant for: other threads may block on it";
-
 impl Weaver<'_, '_, '_> {
     /// Puts in everything that concerns the method as a whole.
     pub(crate) fn bracket(&mut self, index: usize) -> Result<(), WeaveError> {
@@ -36,7 +33,7 @@ impl Weaver<'_, '_, '_> {
         let mut brackets = Vec::new();
         if self.level > Level::None {
             if access & acc::SYNCHRONIZED != 0 && !self.only_counts() {
-                brackets.push(self.synchronized_method(access)?);
+                brackets.push(self.synchronized_method(access, index)?);
             }
             // Thread's own initialiser binds currentThread, which every probe
             // calls: no probe can run before it.
@@ -119,12 +116,12 @@ impl Weaver<'_, '_, '_> {
         returns.map(|i| i.pc).collect()
     }
 
-    fn synchronized_method(&mut self, access: u16) -> Result<Bracket, WeaveError> {
+    fn synchronized_method(&mut self, access: u16, index: usize) -> Result<Bracket, WeaveError> {
         if self.cx.control.on {
-            if self.can_lock_itself(access) {
-                return self.own_monitor(access);
+            match self.keeps_flag(access, index) {
+                None => return self.own_monitor(access),
+                Some(why) => self.cx.skip(why.to_owned(), false),
             }
-            self.cx.skip(NO_CLASS_CONSTANT.to_owned(), false);
         }
         self.synchronized(access)
     }

@@ -11,7 +11,7 @@ use crate::policy::{Level, Policy, is_jdk, never_touched};
 use crate::probes::{BRIDGE, Probe};
 use crate::shadow;
 use crate::site::{FieldInfo, MemberRef, Site, SiteKind, Skipped};
-use crate::{Error, method};
+use crate::{Error, method, monitor};
 
 /// What the probes feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -225,11 +225,19 @@ impl<'a> ClassCx<'a> {
         self.desc = Arc::from(&*self.class.member_desc(member));
         let (first, skipped) = (self.sites.len(), self.skipped.len());
         let mut why = None;
-        for level in [Level::Full, Level::Sync] {
-            if level > self.level.max(Level::Sync) {
+        let points = self.control.points;
+        let attempts = [
+            (Level::Full, points),
+            (Level::Sync, points),
+            (Level::Sync, false),
+        ];
+        for (i, (level, points)) in attempts.into_iter().enumerate() {
+            if level > self.level.max(Level::Sync) || attempts[..i].contains(&(level, points)) {
                 continue;
             }
+            let all = std::mem::replace(&mut self.control.points, points);
             let outcome = method::weave(self, index, level.min(self.level));
+            self.control.points = all;
             match outcome {
                 Ok(changed) => {
                     if let Some(why) = why {
@@ -270,11 +278,9 @@ impl<'a> ClassCx<'a> {
 
     /// The method at hand locks by itself now.
     pub(crate) fn note_unsynchronized(&mut self, index: usize) {
-        if let Some(method) = self.class.methods.get_mut(index) {
-            method.access &= !acc::SYNCHRONIZED;
-            let name = (self.method.to_string(), self.desc.to_string());
-            self.unsynchronized.push(name);
-        }
+        monitor::give_up_flag(&mut self.class, index);
+        let name = (self.method.to_string(), self.desc.to_string());
+        self.unsynchronized.push(name);
     }
 
     /// Names the method at hand, for what it does not get.

@@ -42,6 +42,7 @@ pub(crate) struct ClassControl {
     /// The class says what it is about to do.
     pub(crate) points: bool,
     instructions: Vec<(Arc<str>, Arc<str>, u16)>,
+    /// Sorted.
     lines: Vec<u16>,
 }
 
@@ -82,6 +83,7 @@ impl ClassControl {
                 _ => {}
             }
         }
+        this.lines.sort_unstable();
         this
     }
 
@@ -100,7 +102,7 @@ impl ClassControl {
 
     /// Whether the instruction is a target.
     pub(crate) fn is_target(&self, method: &str, desc: &str, pc: u32, line: Option<u16>) -> bool {
-        line.is_some_and(|line| self.lines.contains(&line))
+        line.is_some_and(|line| self.lines.binary_search(&line).is_ok())
             || self
                 .instructions
                 .iter()

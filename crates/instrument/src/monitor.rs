@@ -17,8 +17,11 @@
 //! HotSpot compiles no method that visibly locks one object twice. If the body
 //! has locks of its own, it shall not see that `k` is `this`: it gets it back
 //! from a call.
+//!
+//! The JVM complains, on the program's output, if a method marked as intrinsic
+//! is not synchronized where it used to be: such a method loses the mark.
 
-use classfile::{Asm, Snippet, acc, op};
+use classfile::{Asm, ClassFile, Member, Snippet, acc, op};
 
 use crate::bracket::Bracket;
 use crate::method::{WeaveError, Weaver};
@@ -28,10 +31,61 @@ use crate::site::SiteKind;
 /// The first version with class constants.
 const CLASS_CONSTANTS: u16 = 49;
 
+/// Why a method keeps its flag.
+const NO_CLASS_CONSTANT: &str = "it locks its class, which this version of class files has no constant for: other threads may block on it";
+const INTRINSIC: &str = "the JVM knows it as synchronized: other threads may block on it";
+
+const ANNOTATIONS: &str = "RuntimeVisibleAnnotations";
+const CANDIDATE: &str = "Ljdk/internal/vm/annotation/IntrinsicCandidate;";
+
+/// Whether a method is marked as intrinsic.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    None,
+    /// That is its only annotation.
+    Alone,
+    Among,
+}
+
+fn mark(class: &ClassFile<'_>, method: &Member<'_>) -> Mark {
+    let Some(found) = class.find_attribute(&method.attributes, ANNOTATIONS) else {
+        return Mark::None;
+    };
+    let is_mark =
+        |a, b| class.pool.utf8_bytes(u16::from_be_bytes([a, b])) == Some(CANDIDATE.as_bytes());
+    match &*found.data {
+        // One annotation: its type, and no elements.
+        &[0, 1, a, b, 0, 0] if is_mark(a, b) => Mark::Alone,
+        // Rather too often than not at all: any two bytes may name the type.
+        data if data.windows(2).any(|w| is_mark(w[0], w[1])) => Mark::Among,
+        _ => Mark::None,
+    }
+}
+
+/// Takes the flag, and the mark, from a method that now locks by itself.
+pub(crate) fn give_up_flag(class: &mut ClassFile<'_>, index: usize) {
+    let marked = class.methods.get(index).map(|m| mark(class, m));
+    let name = class.methods.get(index).and_then(|m| {
+        let found = class.find_attribute(&m.attributes, ANNOTATIONS);
+        found.map(|a| a.name_index)
+    });
+    if let Some(method) = class.methods.get_mut(index) {
+        method.access &= !acc::SYNCHRONIZED;
+        if marked == Some(Mark::Alone) {
+            method.attributes.retain(|a| Some(a.name_index) != name);
+        }
+    }
+}
+
 impl Weaver<'_, '_, '_> {
-    /// Whether the method, which is synchronized, can lock by itself.
-    pub(crate) fn can_lock_itself(&self, access: u16) -> bool {
-        access & acc::STATIC == 0 || self.cx.class.major_version() >= CLASS_CONSTANTS
+    /// Why the method, which is synchronized, cannot lock by itself.
+    pub(crate) fn keeps_flag(&self, access: u16, index: usize) -> Option<&'static str> {
+        if access & acc::STATIC != 0 && self.cx.class.major_version() < CLASS_CONSTANTS {
+            return Some(NO_CLASS_CONSTANT);
+        }
+        let member = self.cx.class.methods.get(index);
+        let mark = member.map_or(Mark::None, |m| mark(&self.cx.class, m));
+        (mark == Mark::Among).then_some(INTRINSIC)
     }
 
     /// What goes around the method. This bracket must come first.

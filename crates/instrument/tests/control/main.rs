@@ -4,6 +4,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod targets;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
