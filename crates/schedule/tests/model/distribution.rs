@@ -141,13 +141,12 @@ fn between(before: usize, after: usize) -> Program {
 
 #[test]
 fn pct_meets_a_bug_of_depth_two_with_one_in_nk() {
-    let program = between(6, 3);
-    let (runs, k) = (6000, 6 + 2 + 3 + 3 + 1 + 6);
-    assert_bound(
-        failures(&program, "pct", runs, 2, k),
-        runs,
-        1.0 / (2 * k) as f64,
-    );
+    for (before, after) in [(0, 0), (6, 3), (0, 9)] {
+        let program = between(before, after);
+        let (runs, k) = (3000, 2 * (before + after) as u64 + 3);
+        let count = failures(&program, "pct", runs, 2, k);
+        assert_bound(count, runs, 1.0 / (2 * k) as f64);
+    }
 }
 
 #[test]
@@ -195,4 +194,14 @@ fn pos_gives_racing_operations_a_new_chance() {
     for (order, count) in seen {
         assert!(!surprising(count, 6000, 1.0 / 6.0), "{order:?}: {count}");
     }
+    // Having been second once does not make one second again: one thread's two
+    // steps both come first in a quarter of all runs, not in a third.
+    let two = vec![
+        fetch_add(R, X, 1),
+        fetch_add(S, X, 1),
+        assert(not(eq(S, 1))),
+    ];
+    let program = Program::parallel([two.clone(), two]);
+    let count = failures(&program, "pos", 6000, 0, 0);
+    assert!(!surprising(count, 6000, 0.5), "{count}");
 }

@@ -5,6 +5,7 @@ use crate::world::{World, params, run, sample};
 use litmus::random::{Shape, programs};
 use litmus::*;
 use proptest::prelude::*;
+use schedule::Params;
 use std::collections::{BTreeSet, HashSet};
 use trace::{Loc, ThreadId};
 
@@ -146,4 +147,62 @@ fn what_can_stand_side_by_side_is_hit() {
     // Some need a rare order of other things first.
     assert!(hit * 100 >= pairs * 99, "{hit} of {pairs}");
     assert!(first_try * 10 >= pairs * 8, "{first_try} of {pairs}");
+}
+
+#[test]
+fn two_threads_at_one_statement_are_no_race_of_another_pair() {
+    let x = Var(0);
+    let program = Program::parallel([vec![write(x, 1)], vec![write(x, 2)], vec![read(Reg(0), x)]]);
+    // Sites 1 and 2 are one statement.
+    let hits = |seed, other: &[u32]| {
+        let pair = Some([vec![1, 2], other.to_vec()]);
+        run(
+            &program,
+            "racefuzzer",
+            &Params {
+                seed,
+                pair,
+                ..Params::default()
+            },
+        )
+        .hits
+    };
+    for seed in 0..50 {
+        assert_eq!(hits(seed, &[99]), []);
+        assert!(!hits(seed, &[1, 2]).is_empty());
+        let with_read = hits(seed, &[3]);
+        assert!(!with_read.is_empty());
+        for hit in with_read {
+            assert!(hit.first.op.site == 3 || hit.second.op.site == 3);
+        }
+    }
+}
+
+#[test]
+fn all_that_were_postponed_go_when_the_coin_says_so() {
+    // Two that read, one that writes: either it goes first, or both of them do.
+    let x = Var(0);
+    let reader = || vec![read(Reg(0), x)];
+    let program = Program::parallel([reader(), reader(), vec![write(x, 1)]]);
+    let mut both = 0;
+    for seed in 0..200 {
+        let pair = Some([vec![1, 2], vec![3]]);
+        let run = run(
+            &program,
+            "racefuzzer",
+            &Params {
+                seed,
+                pair,
+                ..Params::default()
+            },
+        );
+        let order: Vec<u32> = run.steps.iter().map(|r| r.op.site).collect();
+        let firsts: Vec<u32> = run.hits.iter().map(|h| h.first.op.site).collect();
+        assert!(!run.hits.is_empty());
+        if firsts == [1, 2] || firsts == [2, 1] {
+            assert_eq!(order, [firsts[0], firsts[1], 3]);
+            both += 1;
+        }
+    }
+    assert!(both > 20, "{both}");
 }
