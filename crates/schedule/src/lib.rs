@@ -25,7 +25,7 @@ mod world;
 pub use contest::{Disturbance, Noise};
 pub use op::{Decision, Hit, Kind, Op, Ready, Thread, View};
 pub use random::Rng;
-pub use replay::{Divergence, Expected, Replay};
+pub use replay::{Divergence, Expected, Explanation, Replay};
 pub use strategies::{REGISTRY, strategy};
 pub use strategy::{Params, Strategy};
 pub use world::{Blocked, Counts, Next, Status, Trail, Wake, Why, World};

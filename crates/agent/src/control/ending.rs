@@ -7,7 +7,7 @@ use crate::Agent;
 use crate::jni::Jni;
 use crate::stacks::Frame;
 use jni_sys::jobject;
-use schedule::{Divergence, Expected, Hit, Kind, Ready, Status, Thread, Why};
+use schedule::{Divergence, Hit, Kind, Ready, Status, Thread, Why};
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 
@@ -211,29 +211,12 @@ impl Control {
     }
 
     pub(super) fn describe(&self, a: &Agent, d: &Divergence) -> Value {
-        let words = |r: &Ready| {
-            let at = a.sites.frame(r.op.site).map_or_else(String::new, |f| {
-                format!(" at {}.{} line {}", f.class, f.method, f.line.unwrap_or(0))
-            });
-            format!("thread {} {:?}{at}", r.thread, r.op.kind)
-        };
-        let expected = match &d.expected {
-            Expected::Step(r) => format!("thread {} {:?}", r.thread, r.op.kind),
-            Expected::Tick => "time to pass".into(),
-            Expected::Nothing => "the end of the run".into(),
-        };
-        let got = match &d.got {
-            Some(r) => words(r),
-            None => format!(
-                "only: {}",
-                d.ready.iter().map(words).collect::<Vec<_>>().join(", ")
-            ),
-        };
-        let why = match (&d.expected, &d.got) {
-            (Expected::Nothing, _) => "the program went on after the recorded run had ended",
-            (_, None) => "the thread that ran then cannot run now",
-            _ => "the thread is about to do something else than it did then",
-        };
-        json!({"step": d.step, "expected": expected, "got": got, "why": why})
+        let words = d.explain(|site| super::journal::describe(a, site));
+        json!({
+            "step": d.step,
+            "expected": words.expected,
+            "got": words.got,
+            "why": words.why,
+        })
     }
 }

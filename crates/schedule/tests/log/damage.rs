@@ -9,7 +9,7 @@ use schedule::log::{Error, Header, Writer, read};
 const PREAMBLE: usize = 12;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..Default::default() })]
 
     /// A killed run: whatever was written whole is there, and no more.
     #[test]

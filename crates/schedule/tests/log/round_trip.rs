@@ -85,7 +85,7 @@ pub fn logs() -> impl Strategy<Value = Log> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn what_is_written_is_read(mut log in logs()) {

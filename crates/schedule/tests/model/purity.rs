@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use schedule::{Params, REGISTRY, strategy};
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn a_seed_names_a_run(

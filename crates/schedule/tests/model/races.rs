@@ -99,7 +99,7 @@ fn shape() -> Shape {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn what_is_hit_can_stand_side_by_side(program in programs(shape()), seed: u32) {
