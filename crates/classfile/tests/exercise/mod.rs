@@ -2,7 +2,7 @@
 //! and the fuzz target.
 
 use classfile::flow::{Flow, FlowError};
-use classfile::{ClassFile, Code, EditError, Editor, Snippet};
+use classfile::{ClassFile, Code, EditError, Editor, PoolFull, Snippet, op};
 
 /// Inserts code wherever code can be inserted; whether the method has code.
 /// The constants come in all sizes, so that `ldc` and `ldc_w` appear too.
@@ -23,15 +23,42 @@ pub fn edit_everywhere(class: &mut ClassFile<'_>, method: usize) -> Result<bool,
         ed.insert_before(insn.pc, Snippet::new(pool).push_int(number).pop().finish()?);
         ed.insert_after(insn.pc, Snippet::new(pool).aconst_null().pop().finish()?);
     }
+    if name != "<init>" && method.is_multiple_of(2) {
+        hold(class, &code, &mut ed)?;
+    }
     let pool = &mut class.pool;
     let mut entry = Snippet::new(pool);
     entry.push_long(7).lstore(local).lload(local).pop2();
     ed.insert_at_entry(entry.finish()?);
-    if name != "<init>" {
+    if name != "<init>" && !method.is_multiple_of(2) {
         ed.catch_all(Snippet::new(pool).dup().pop().athrow().finish()?);
     }
     ed.finish(class)?;
     Ok(true)
+}
+
+/// Holds a monitor through the method: of an array that nobody else knows.
+fn hold<'a>(
+    class: &mut ClassFile<'a>,
+    code: &Code<'a>,
+    ed: &mut Editor<'_, 'a>,
+) -> Result<(), PoolFull> {
+    let lock = ed.alloc_local(1);
+    let mut enter = Snippet::new(&mut class.pool);
+    enter.push_int(0).raw(&[op::NEWARRAY, 10], 1, 1);
+    enter.dup().astore(lock).monitorenter();
+    let enter = enter.finish()?;
+    ed.insert_at_entry(enter);
+    ed.hold_monitor(lock, class)?;
+    let pool = &mut class.pool;
+    for insn in code.insns.iter().filter(|i| op::is_return(i.op)) {
+        let leave = Snippet::new(pool).aload(lock).monitorexit().finish()?;
+        ed.insert_before(insn.pc, leave);
+    }
+    let mut leave = Snippet::new(pool);
+    leave.aload(lock).monitorexit().athrow();
+    ed.catch_all(leave.finish()?);
+    Ok(())
 }
 
 /// Reads, analyses and edits; panics if what comes out is not as good as what
