@@ -218,11 +218,18 @@ impl<'a> ClassCx<'a> {
         let Some(member) = self.class.methods.get(index) else {
             return false;
         };
-        if member.is(acc::NATIVE | acc::ABSTRACT) {
+        let (native, synchronized) = (member.is(acc::NATIVE), member.is(acc::SYNCHRONIZED));
+        if member.is(acc::ABSTRACT) || native && !synchronized {
             return false;
         }
         self.method = Arc::from(&*self.class.member_name(member));
         self.desc = Arc::from(&*self.class.member_desc(member));
+        if native {
+            if self.control.on && self.level > Level::None {
+                self.skip(monitor::NATIVE.to_owned(), false);
+            }
+            return false;
+        }
         let (first, skipped) = (self.sites.len(), self.skipped.len());
         let mut why = None;
         let points = self.control.points;

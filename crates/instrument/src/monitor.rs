@@ -33,6 +33,7 @@ const CLASS_CONSTANTS: u16 = 49;
 
 /// Why a method keeps its flag.
 const NO_CLASS_CONSTANT: &str = "it locks its class, which this version of class files has no constant for: other threads may block on it";
+pub(crate) const NATIVE: &str = "it is native and synchronized: other threads may block on it";
 const INTRINSIC: &str = "the JVM knows it as synchronized: other threads may block on it";
 
 const ANNOTATIONS: &str = "RuntimeVisibleAnnotations";

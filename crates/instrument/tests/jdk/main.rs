@@ -127,7 +127,9 @@ fn links(mode: Mode, trusted: &[&str], control: Option<&Control>, name: &str) {
     }
     println!("missing models: {:?}", outcome.missing);
     assert!(outcome.sites > 100_000, "only {} sites", outcome.sites);
-    assert!(outcome.left.len() < 5, "{:?}", outcome.left);
+    let is_code = |line: &&String| !line.contains("it is native");
+    let left: Vec<_> = outcome.left.iter().filter(is_code).collect();
+    assert!(left.len() < 5, "{left:?}");
     support::bridge(&scratch.0, &bridge, "", "");
 
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/jdk/Probed.java");
