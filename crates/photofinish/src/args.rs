@@ -156,6 +156,12 @@ pub enum TraceCommand {
     Convert(ConvertArgs),
     /// Make a trace of a part of another
     Cut(CutArgs),
+    /// Make one trace of several: parts of one run, or several runs
+    ///
+    /// Parts, made with `cut`, are put together again in the order of the run.
+    /// Runs of one program stand one after the other: what is said of the whole
+    /// is what would be said of them one by one.
+    Merge(MergeArgs),
 }
 
 #[derive(Debug, Args)]
@@ -188,6 +194,15 @@ pub struct CutArgs {
     /// Also what lies behind lost events
     #[arg(long)]
     pub across_gaps: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    #[arg(required = true, num_args = 2.., value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Where the whole goes
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
 }
 
 /// How to start the program, and what to look at.

@@ -1,16 +1,17 @@
 //! `trace`: what is in a recorded trace, and making others of it.
 
-use crate::args::{ConvertArgs, CutArgs, TraceCommand};
+use crate::args::{ConvertArgs, CutArgs, MergeArgs, TraceCommand};
 use crate::exit::{self, Failure};
 use anyhow::Context;
 use report::text::clean;
 use std::fmt::Write as _;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{BufReader, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 use trace::std_text::{self, Exported, Strictness};
-use trace::{Cut, Ending, Stats, ThreadId, Trace};
+use trace::{Cut, Ending, Input, JoinError, Part, Stats, ThreadId, Trace};
 
 /// Sites and fields listed by `stats`.
 const TOP: usize = 10;
@@ -23,6 +24,7 @@ pub fn command(command: &TraceCommand) -> Result<u8, Failure> {
         TraceCommand::Stats { file } => stats(&mut open(file)?)?,
         TraceCommand::Convert(args) => convert(args)?,
         TraceCommand::Cut(args) => cut(args)?,
+        TraceCommand::Merge(args) => merge(args)?,
     };
     match std::io::stdout().write_all(text.as_bytes()) {
         // The reader has seen enough.
@@ -93,6 +95,16 @@ fn info<R>(trace: &Trace<R>, path: &Path) -> String {
                 format!("{} records that made no sense", footer.dropped),
             );
         }
+    }
+    if let Some(part) = trace.part() {
+        line(
+            "part",
+            match part {
+                Part::Places(p) if p.is_empty() => "no event of the run".into(),
+                Part::Places(p) => format!("events {} to {} of the run", p.start, p.end - 1),
+                Part::SomeThreads => "some threads of the run".into(),
+            },
+        );
     }
     let (event_bytes, bytes) = trace.sizes();
     let events = trace.event_count();
@@ -299,10 +311,65 @@ fn cut(args: &CutArgs) -> Result<String, Failure> {
     Ok(summary(&open(&args.output)?, &args.output) + "\n")
 }
 
+/// Into a file beside the output first: traces that do not belong together
+/// leave nothing behind.
+fn merge(args: &MergeArgs) -> Result<String, Failure> {
+    let mut inputs = Vec::new();
+    for file in &args.files {
+        if is_same(&args.output, file) {
+            return Err(Failure::usage(
+                "the output must be another file than the inputs",
+            ));
+        }
+        inputs.push(Input {
+            name: file.display().to_string(),
+            trace: open(file)?,
+        });
+    }
+    let dir = args.output.parent().filter(|dir| *dir != Path::new(""));
+    let out = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(0o666)) // as any new file: less the umask
+        .tempfile_in(dir.unwrap_or(Path::new(".")))
+        .with_context(|| format!("cannot write {}", args.output.display()))
+        .map_err(|error| Failure {
+            code: exit::USAGE,
+            error,
+        })?;
+    let (out, joined) = trace::join(&mut inputs, BufWriter::new(out)).map_err(|error| {
+        let code = match error {
+            JoinError::Write(_) => exit::TOOL_FAILED,
+            _ => exit::USAGE,
+        };
+        let error = anyhow::Error::from(error).context("cannot merge");
+        Failure { code, error }
+    })?;
+    let out = out
+        .into_inner()
+        .map_err(|e| e.into_error())
+        .context("cannot write the new trace")?;
+    out.persist(&args.output)
+        .map_err(|e| e.error)
+        .with_context(|| format!("cannot write {}", args.output.display()))?;
+    for name in &joined.cut_short {
+        eprintln!("{name} was taken up to its first lost event");
+    }
+    let of = match joined.runs {
+        1 => format!("{} parts of a run", args.files.len()),
+        runs => format!("{runs} runs"),
+    };
+    Ok(format!(
+        "{of}\n{}\n",
+        summary(&open(&args.output)?, &args.output)
+    ))
+}
+
+fn is_same(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
 /// A file to write, which must not be the one being read.
 fn create(output: &Path, input: &Path) -> Result<File, Failure> {
-    let same = matches!((output.canonicalize(), input.canonicalize()), (Ok(a), Ok(b)) if a == b);
-    if same {
+    if is_same(output, input) {
         return Err(Failure::usage(
             "the output must be another file than the input",
         ));

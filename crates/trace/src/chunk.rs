@@ -35,6 +35,7 @@ pub(crate) enum Kind {
     Methods = 9,
     ClassBytes = 10,
     Footer = 11,
+    Part = 12,
 }
 
 impl Kind {
@@ -51,6 +52,7 @@ impl Kind {
             9 => Kind::Methods,
             10 => Kind::ClassBytes,
             11 => Kind::Footer,
+            12 => Kind::Part,
             _ => return None,
         })
     }

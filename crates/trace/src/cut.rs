@@ -1,6 +1,7 @@
 //! A part of a trace as a trace of its own: some events, all tables.
 //!
-//! The part is well-formed as a file, and its events keep their order.
+//! The part is well-formed as a file, says which part it is (so that
+//! [`crate::join`] can put parts together again), and its events keep their order.
 //! Synchronisation is numbered anew. A part that begins in the middle of a run
 //! may release locks that it never saw acquired and continue threads that it
 //! never saw begin; detectors must and do bear that. Leaving threads out
@@ -14,6 +15,7 @@ use crate::error::Error;
 use crate::event::ThreadId;
 use crate::linear::LinearWriter;
 use crate::reader::Trace;
+use crate::tables::Part;
 
 /// Which events to keep: those that meet all conditions.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,26 +60,52 @@ pub fn cut<R: Read + Seek, W: Write>(
         }
     }
     let footer = trace.footer().cloned();
+    let of = trace.part().cloned();
     let copied = copy_events(trace, what, &mut to);
+    if let Ok(places) = &copied {
+        to.writer().part(&part(of, what, places))?;
+    }
     let out = match footer {
         Some(footer) if copied.is_ok() => to.finish(footer)?,
         _ => to.abandon()?,
     };
-    Ok((out, copied?))
+    let places = copied?;
+    Ok((out, places.kept))
+}
+
+/// The places of the events kept.
+struct Places {
+    first: u64,
+    end: u64,
+    kept: u64,
+}
+
+/// Which part of the run this is, given which part it was cut from.
+fn part(of: Option<Part>, what: &Cut, places: &Places) -> Part {
+    let base = match of {
+        None => 0,
+        Some(Part::Places(places)) => places.start,
+        Some(Part::SomeThreads) => return Part::SomeThreads,
+    };
+    // The order is that of the numbers, so these conditions keep a stretch of it.
+    match what.threads {
+        None => Part::Places(base.saturating_add(places.first)..base.saturating_add(places.end)),
+        Some(_) => Part::SomeThreads,
+    }
 }
 
 fn copy_events<R: Read + Seek, W: Write>(
     trace: &mut Trace<R>,
     what: &Cut,
     to: &mut LinearWriter<W>,
-) -> Result<u64, Error> {
+) -> Result<Places, Error> {
     let mut events = if what.across_gaps {
         trace.all_events()
     } else {
         trace.events()
     };
     let mut place = 0;
-    let mut kept = 0;
+    let (mut kept, mut first) = (0, 0);
     let mut missing = 0;
     while let Some(item) = events.next_item()? {
         if place >= what.events.end {
@@ -100,7 +128,14 @@ fn copy_events<R: Read + Seek, W: Write>(
             }
         }
         to.push(&item.event)?;
+        if kept == 0 {
+            first = here;
+        }
         kept += 1;
     }
-    Ok(kept)
+    Ok(Places {
+        first,
+        end: first + kept,
+        kept,
+    })
 }

@@ -52,6 +52,7 @@ pub struct Trace<R> {
     version: (u16, u16),
     header: RunHeader,
     tables: Tables,
+    part: Option<Part>,
     footer: Option<Footer>,
     ending: Ending,
     /// By thread, in program order.
@@ -97,6 +98,7 @@ impl<R: Read + Seek> Trace<R> {
             version,
             header: scan.header.ok_or(Error::NoHeader)?,
             tables: scan.tables,
+            part: scan.part,
             footer: scan.footer,
             ending,
             chunks: scan.chunks,
@@ -160,6 +162,11 @@ impl<R> Trace<R> {
         &self.tables
     }
 
+    /// Which part of its run the trace has; absent if it has all of it.
+    pub fn part(&self) -> Option<&Part> {
+        self.part.as_ref()
+    }
+
     /// Present if the run ended by itself.
     pub fn footer(&self) -> Option<&Footer> {
         self.footer.as_ref()
@@ -210,6 +217,7 @@ struct Scan {
     header: Option<RunHeader>,
     tables: Tables,
     strings: Vec<Str>,
+    part: Option<Part>,
     footer: Option<Footer>,
     chunks: BTreeMap<ThreadId, Vec<ChunkRef>>,
     class_bytes: BTreeMap<u32, (u64, u32)>,
@@ -308,6 +316,11 @@ impl Scan {
             Kind::Header => {
                 let row = self.single(&mut input)?;
                 self.header = Some(row);
+                Some(())
+            }
+            Kind::Part => {
+                let row = self.single(&mut input)?;
+                self.part = Some(row);
                 Some(())
             }
             Kind::Footer => {

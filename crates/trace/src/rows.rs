@@ -197,6 +197,35 @@ impl Row for Footer {
     }
 }
 
+const PLACES: u64 = 0;
+const SOME_THREADS: u64 = 1;
+
+impl Row for Part {
+    const KIND: Kind = Kind::Part;
+
+    fn put(&self, out: &mut RowOut<'_>) {
+        match self {
+            Part::Places(places) => {
+                out.num(PLACES);
+                out.num(places.start);
+                out.num(places.end.saturating_sub(places.start));
+            }
+            Part::SomeThreads => out.num(SOME_THREADS),
+        }
+    }
+
+    fn get(row: &mut RowIn<'_>) -> Option<Self> {
+        Some(match row.input.u64()? {
+            PLACES => {
+                let first = row.input.u64()?;
+                Part::Places(first..first.checked_add(row.input.u64()?)?)
+            }
+            // Parts of later versions are some part, of which no more is known.
+            _ => Part::SomeThreads,
+        })
+    }
+}
+
 const CHECKED: u8 = 1;
 const HAS_TARGET: u8 = 2;
 

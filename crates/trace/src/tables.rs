@@ -6,6 +6,7 @@
 //! a file and shared.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::event::{ObjId, SiteId, ThreadId};
@@ -24,6 +25,16 @@ pub struct RunHeader {
     pub command: Vec<Str>,
     /// Milliseconds since 1970.
     pub start_ms: u64,
+}
+
+/// Which events of its run a trace has, if it was cut from another: places in
+/// the order in which the run's whole trace is read, from 0.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// All of these, and no others.
+    Places(Range<u64>),
+    /// Some threads' events only.
+    SomeThreads,
 }
 
 /// Last thing in a trace of a run that ended; absent if it was killed.
@@ -119,7 +130,7 @@ pub struct Member {
 }
 
 /// A statement: one instruction of the program as it was before rewriting.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Site {
     /// Class names are internal ones (`java/util/HashMap`) in all tables.
     pub class: Str,
@@ -137,7 +148,7 @@ pub struct Site {
 }
 
 /// A field; its number is the slot of its locations.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Field {
     pub class: Str,
     pub name: Str,
@@ -176,7 +187,7 @@ pub struct Object {
 }
 
 /// A class as loaded: the same name from two loaders is two classes.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Class {
     pub name: Str,
     pub loader: u64,
@@ -184,7 +195,7 @@ pub struct Class {
     pub hash: Vec<u8>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Method {
     /// Number of its class in the class table.
     pub class: u32,

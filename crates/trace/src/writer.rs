@@ -15,7 +15,7 @@ use crate::varint::put;
 pub(crate) const SIGNATURE: [u8; 8] = *b"\x89PFT\r\n\x1a\n";
 /// A reader refuses files of a larger major version, and reads all others.
 pub const MAJOR: u16 = 1;
-pub const MINOR: u16 = 0;
+pub const MINOR: u16 = 1;
 /// Signature, major, minor, four zero bytes.
 pub(crate) const FILE_HEAD: usize = 16;
 
@@ -160,6 +160,11 @@ impl<W: Write> Writer<W> {
         chunk::put_block(bytes, &mut self.buf);
         chunk::finish(at, &mut self.buf);
         self.flush_buf()
+    }
+
+    /// Says that the trace is not of a whole run.
+    pub fn part(&mut self, part: &Part) -> io::Result<()> {
+        self.table([(0, part)])
     }
 
     /// Ends the trace. Counts of events are filled in here.

@@ -85,6 +85,7 @@ fn small_trace() -> Vec<u8> {
         }],
         ..Footer::default()
     };
+    w.part(&Part::Places(3..9)).unwrap();
     w.finish(footer).unwrap()
 }
 

@@ -1,7 +1,8 @@
 //! `trace` on files that need no JVM, and recordings of programs that do.
 
-use crate::support::{photofinish, scratch};
+use crate::support::{Program, compile, offline, photofinish, scratch};
 use serde_json::Value;
+use std::path::Path;
 use std::process::Output;
 
 fn trace(args: &[&str]) -> Output {
@@ -48,6 +49,78 @@ fn std_text_through_a_trace_and_back() {
         stdout(&trace(&["convert", &part, "-o", "-"])),
         first.join("\n") + "\n"
     );
+}
+
+#[test]
+fn parts_and_runs_are_merged() {
+    let dir = scratch("merge");
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    let (text, binary) = (path("a.std"), path("a.pft"));
+    std::fs::write(&text, STD).unwrap();
+    stdout(&trace(&["convert", &text, "-o", &binary]));
+    let (front, back, again) = (path("front.pft"), path("back.pft"), path("again.pft"));
+    stdout(&trace(&["cut", &binary, "-o", &front, "--events", "..5"]));
+    stdout(&trace(&["cut", &binary, "-o", &back, "--events", "5.."]));
+    let info = stdout(&trace(&["info", &back]));
+    assert!(info.contains("events 5 to 7 of the run"), "{info}");
+    let said = stdout(&trace(&["merge", &back, &front, "-o", &again]));
+    assert!(said.starts_with("2 parts of a run\n"), "{said}");
+    assert_eq!(stdout(&trace(&["convert", &again, "-o", "-"])), STD);
+
+    // What does not belong together leaves the output alone.
+    let before = std::fs::read(&again).unwrap();
+    for (files, why) in [
+        ([&binary, &front], "does not say which part it is"),
+        ([&front, &front], "both have events 0 to 4"),
+        ([&front, &again], "the output must be another file"),
+    ] {
+        let done = trace(&["merge", files[0], files[1], "-o", &again]);
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(64), "{stderr}");
+        assert!(stderr.contains(why), "{stderr}");
+        assert_eq!(std::fs::read(&again).unwrap(), before);
+    }
+    assert_eq!(
+        trace(&["merge", &front, "-o", &again]).status.code(),
+        Some(64)
+    );
+    let left: Vec<_> = std::fs::read_dir(&dir).unwrap().collect();
+    assert_eq!(left.len(), 5, "{left:?}");
+}
+
+/// What is found in two runs together is what is found in each.
+#[test]
+fn recordings_of_two_runs_are_merged() {
+    let dir = scratch("merge-runs");
+    let classes = compile("programs/examples/src", &[]);
+    let mut files = Vec::new();
+    for name in ["one.pft", "two.pft"] {
+        let file = dir.join(name).to_str().unwrap().to_owned();
+        let program = ["-cp", classes.to_str().unwrap(), "BankAccount"];
+        Program::new(&program).reported(&["record", "-o", &file]);
+        files.push(file);
+    }
+    let both = dir.join("both.pft");
+    let said = stdout(&trace(&[
+        "merge",
+        &files[0],
+        &files[1],
+        "-o",
+        both.to_str().unwrap(),
+    ]));
+    assert!(said.starts_with("2 runs\n"), "{said}");
+    for detector in ["fasttrack", "hybrid"] {
+        let of_one = offline(Path::new(&files[0]), detector);
+        let of_two = offline(Path::new(&files[1]), detector);
+        let of_both = offline(&both, detector);
+        let mut each = of_one.locations();
+        each.append(&mut of_two.locations());
+        assert_eq!(of_both.locations(), each);
+        assert!(each.contains("BankAccount.cents"), "{each:?}");
+        let longest = of_one.races().len().max(of_two.races().len());
+        assert!(of_both.races().len() >= longest);
+        assert!(of_both.races().len() <= of_one.races().len() + of_two.races().len());
+    }
 }
 
 /// Runs `detect --trace` over STD text; the exit code and the report.

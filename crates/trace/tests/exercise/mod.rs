@@ -3,6 +3,7 @@
 // Each user of this takes a part of it.
 #![allow(dead_code)]
 
+use trace::tables::Str;
 use trace::*;
 
 /// The first byte chooses the parser, the rest is its input.
@@ -48,8 +49,40 @@ pub fn file(bytes: &[u8]) -> Option<(Ending, Vec<Item>)> {
         }
     }
     let _ = Stats::collect(&mut trace, 10);
+    merge_with_itself(bytes);
     let items: Result<Vec<Item>, Error> = trace.all_events().collect();
     Some((trace.ending().clone(), items.ok()?))
+}
+
+/// As parts of one run, and beside a run that has nothing in it.
+fn merge_with_itself(bytes: &[u8]) {
+    let empty = |jdk: Str| {
+        let header = RunHeader {
+            jdk,
+            ..RunHeader::default()
+        };
+        let writer = Writer::new(Vec::new(), &header).expect("in memory");
+        writer.abandon().expect("in memory")
+    };
+    let Ok(trace) = Trace::from_slice(bytes) else {
+        return;
+    };
+    let other = empty(trace.header().jdk.clone());
+    for with in [bytes, &other] {
+        let inputs = [bytes, with].map(|bytes| Trace::from_slice(bytes).ok());
+        let mut inputs: Vec<_> = inputs
+            .into_iter()
+            .flatten()
+            .map(|trace| Input {
+                name: String::new(),
+                trace,
+            })
+            .collect();
+        if let Ok((joined, said)) = join(&mut inputs, Vec::new()) {
+            let mut joined = Trace::from_slice(&joined).expect("just written");
+            assert_eq!(joined.all_events().count() as u64, said.events);
+        }
+    }
 }
 
 /// A part that was cut out reads as the same events, and exports.
