@@ -71,8 +71,7 @@ final class PhotofinishHandles {
         if (mode == OPAQUE) {
             // Coherent, ordering nothing, says the language. Inside the JDK opaque accesses come with
             // fences that we do not follow, so there they count as acquire and release.
-            boolean checked = U.getLong(PhotofinishNative.SITES + ((long) site << 5)) == 1;
-            if (checked && !PhotofinishNative.EVENTS) {
+            if (checked(site) && !PhotofinishNative.EVENTS) {
                 if (before == (op != READ)) against(t, o, offset, op, site);
                 return;
             }
@@ -86,9 +85,14 @@ final class PhotofinishHandles {
      * counts as a read here. Called while the current epoch still is that of the access.
      */
     private static void against(PhotofinishThread t, Object o, long offset, int op, int site) {
-        if (!PhotofinishNative.EVENTS && U.getLong(PhotofinishNative.SITES + ((long) site << 5)) == 1) {
+        if (!PhotofinishNative.EVENTS && checked(site)) {
             plain(t, o, offset, op != READ && op != CAS, site);
         }
+    }
+
+    /** Whether the site is the program's own, not one in classes that are trusted. */
+    private static boolean checked(int site) {
+        return U.getLong(PhotofinishNative.SITES + ((long) site << 5)) == 1;
     }
 
     private static void plain(PhotofinishThread t, Object o, long offset, boolean write, int site) {
@@ -174,7 +178,7 @@ final class PhotofinishHandles {
                 where = l.read(row);
             }
         }
-        int strength = mode == OPAQUE ? 0 : mode == VOLATILE ? 2 : 1;
+        int strength = mode == VOLATILE ? 2 : mode == OPAQUE && checked(site) ? 0 : 1; // see raw
         long id = where > 0 ? PhotofinishEvents.fieldId(t, o, where) : PhotofinishEvents.shadowId(PhotofinishTable.near(t, o, site));
         PhotofinishEvents.atomic(t, write ? 1 : 0, strength, site, id, slot);
     }
