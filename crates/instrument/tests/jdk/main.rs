@@ -5,6 +5,7 @@
 mod support;
 
 mod jar;
+mod points;
 
 use std::collections::BTreeMap;
 use std::path::Path;
