@@ -75,6 +75,8 @@ pub enum Rule {
     Initialisation,
     /// The last two do not race.
     NoRace,
+    /// What was to come in this order does not.
+    Sequence,
 }
 
 impl fmt::Display for Rule {
@@ -92,6 +94,7 @@ impl fmt::Display for Rule {
             Rule::Handover => "comes without the hand-over before it",
             Rule::Initialisation => "comes before the end of a static initialiser",
             Rule::NoRace => "does not race with the event before it",
+            Rule::Sequence => "comes without one that was to come before",
         };
         f.write_str(what)
     }
@@ -318,10 +321,16 @@ impl<'a> Checker<'a> {
 
     /// One that knows what depends on what.
     pub fn with(trace: &'a [Event], deps: &'a Deps) -> Checker<'a> {
-        let mut checker = Checker::new(trace);
-        if !deps.is_unknown() {
-            checker.slices = Some(needed::Slices::new(&checker, deps));
+        match deps.is_unknown() {
+            true => Checker::new(trace),
+            false => Checker::for_sequences(trace, deps),
         }
+    }
+
+    /// One that is ready for [sequences](Self::check_sequence).
+    pub fn for_sequences(trace: &'a [Event], deps: &'a Deps) -> Checker<'a> {
+        let mut checker = Checker::new(trace);
+        checker.slices = Some(needed::Slices::new(&checker, deps));
         checker
     }
 
@@ -387,6 +396,35 @@ impl<'a> Checker<'a> {
             Ok(())
         } else {
             fault(start + 1, Rule::NoRace)
+        }
+    }
+
+    /// Whether an order can be run in which the `marked` events come as listed,
+    /// not side by side: by the rules above, but that every one of them only
+    /// has to happen, and any of them may see another value if nothing else in
+    /// the order depends on it. For checkers made for that.
+    pub fn check_sequence(&self, order: &[u32], marked: &[u32]) -> Result<(), Fault> {
+        let fault = |at, what| Err(Fault { at, what });
+        let count = self.facts.len();
+        if let Some(at) = order.iter().position(|e| *e as usize >= count) {
+            return fault(at, Rule::Nonsense);
+        }
+        let Some(slices) = &self.slices else {
+            return fault(0, Rule::Nonsense);
+        };
+        let needed = needed::sequence(slices, self, order, marked);
+        let mut replay = Replay::new(self);
+        let mut next = marked.iter().peekable();
+        for (at, event) in order.iter().enumerate() {
+            next.next_if_eq(&event);
+            let free = !needed.value[*event as usize];
+            if let Err(what) = replay.event(*event, self.facts[*event as usize], false, free) {
+                return fault(at, what);
+            }
+        }
+        match next.next() {
+            None => Ok(()),
+            Some(_) => fault(order.len(), Rule::Sequence),
         }
     }
 

@@ -67,6 +67,8 @@ pub(crate) struct Index<'a> {
     /// By dense variable: whether two accesses may meet, going by locks and
     /// threads alone.
     pub candidate: Vec<bool>,
+    /// By dense variable: whether several threads access it, and one writes.
+    pub contended: Vec<bool>,
     pub sections: Vec<Section>,
     dense: FxHashMap<ThreadId, u32>,
     /// By thread: from which position on which clock holds. Ascending.
@@ -129,6 +131,7 @@ impl<'a> Index<'a> {
             thread: Vec::with_capacity(events.len()),
             var: Vec::with_capacity(events.len()),
             candidate: Vec::new(),
+            contended: Vec::new(),
             sections: Vec::new(),
             dense: FxHashMap::default(),
             marks: Vec::new(),
@@ -340,6 +343,7 @@ impl<'a> Index<'a> {
             s.shared && s.written && s.plain && s.guard.is_none_or(|g| g == LockSetId::EMPTY)
         };
         self.candidate = seen.iter().map(races).collect();
+        self.contended = seen.iter().map(|s| s.shared && s.written).collect();
     }
 
     fn number(&mut self, thread: ThreadId) -> u32 {

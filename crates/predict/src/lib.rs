@@ -22,6 +22,7 @@
 //!
 //! Pure: events in, predictions out.
 
+pub mod atomicity;
 pub mod check;
 pub mod deps;
 

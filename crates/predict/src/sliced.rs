@@ -115,7 +115,7 @@ impl Judge for Slicing<'_> {
 /// By event: whether it is no access, or one whose order with others matters:
 /// a write, or a read whose value something kept depends on. Going backwards
 /// through the cut: whoever needs something comes after it in the run.
-fn matters(index: &Index<'_>, deps: &Deps, cut: &[u32], pair: Pair) -> Vec<bool> {
+pub(crate) fn matters(index: &Index<'_>, deps: &Deps, cut: &[u32], pair: Pair) -> Vec<bool> {
     let end = index.last_event(cut).map_or(0, |last| last as usize + 1);
     let end = end.max(pair.first.max(pair.second) as usize + 1);
     let mut matter = vec![true; end];

@@ -38,16 +38,22 @@ pub(crate) enum Checked {
 
 impl<'a> Verifier<'a> {
     pub fn new(trace: &'a [Event], deps: &'a Deps) -> Verifier<'a> {
-        let mut checker = Checker::with(trace, deps);
-        let mut fault = (checker.trace().len() < trace.len())
+        Verifier::of(Checker::with(trace, deps), trace.len())
+    }
+
+    /// For sequences.
+    pub fn for_sequences(trace: &'a [Event], deps: &'a Deps) -> Verifier<'a> {
+        Verifier::of(Checker::for_sequences(trace, deps), trace.len())
+    }
+
+    fn of(mut checker: Checker<'a>, events: usize) -> Verifier<'a> {
+        let mut fault = (checker.trace().len() < events)
             .then(|| "only the first four billion events were looked at".to_owned());
         if let Err(first) = checker.possible() {
             fault = Some(format!(
                 "this trace cannot have happened from event {} of {} on, which {}; \
                  what comes then was not looked at",
-                first.at,
-                trace.len(),
-                first.what
+                first.at, events, first.what
             ));
             checker.truncate(first.at);
         }
@@ -73,6 +79,23 @@ impl<'a> Verifier<'a> {
         }
         self.left -= steps;
         match self.checker.check(witness) {
+            Ok(()) => Checked::Accepted,
+            Err(_) => {
+                self.refuted += 1;
+                Checked::Refuted
+            }
+        }
+    }
+
+    /// The same for a sequence of events that need not meet.
+    pub fn check_sequence(&mut self, order: &[u32], marked: &[u32]) -> Checked {
+        let steps = order.len() as u64 + self.checker.overhead() as u64;
+        if steps > self.left {
+            self.unchecked += 1;
+            return Checked::Not;
+        }
+        self.left -= steps;
+        match self.checker.check_sequence(order, marked) {
             Ok(()) => Checked::Accepted,
             Err(_) => {
                 self.refuted += 1;

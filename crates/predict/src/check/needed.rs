@@ -74,8 +74,8 @@ struct Search<'s, 'c, 'a> {
     /// By thread: how many of its first events had all their reads needed.
     all: Vec<u32>,
     work: Vec<Work>,
-    /// Writes of the witness, and those of other sides (with a bit set),
-    /// by class, until the class is needed.
+    /// Writes of the witness, and those of other sides, by class, until the
+    /// class is needed.
     uncertain: FxHashMap<u32, Vec<Uncertain>>,
     classes: FxHashSet<u32>,
 }
@@ -87,8 +87,8 @@ enum Uncertain {
     Missed(usize),
 }
 
-/// Of the order, whose events from `end` on are the accesses that may see
-/// anything unless `bound` says otherwise.
+/// For a race: of the order, whose events from `end` on are the accesses that
+/// may see anything unless `bound` says otherwise.
 pub(super) fn needed(
     slices: &Slices<'_>,
     checker: &Checker<'_>,
@@ -96,55 +96,114 @@ pub(super) fn needed(
     end: usize,
     bound: impl Fn(u32) -> bool,
 ) -> Needed {
-    let count = checker.facts.len();
-    let mut search = Search {
-        slices,
-        checker,
-        needed: Needed {
-            value: vec![false; count],
-            happens: vec![false; count],
-        },
-        all: vec![0; checker.forks.len()],
-        work: Vec::new(),
-        uncertain: FxHashMap::default(),
-        classes: FxHashSet::default(),
-    };
-    let known = order.iter().filter(|e| (**e as usize) < count);
-    let mut inside = vec![false; count];
-    for (n, event) in known.enumerate() {
-        let op = checker.trace[*event as usize].op;
-        let last = n >= end;
-        inside[*event as usize] = !last;
-        if last || slices.hard(*event, op) {
-            search.work.push(Work::Happens(*event));
-            if reads(op) && (!last || bound(*event)) {
-                search.work.push(Work::Value(*event));
-            }
-        }
-        if writes(op) {
-            let class = slices.deps.class(*event);
-            let list = search.uncertain.entry(class).or_default();
-            list.push(Uncertain::Write(*event));
+    let mut search = Search::new(slices, checker);
+    let (inside, last) = order.split_at(end.min(order.len()));
+    search.enter(inside);
+    for event in last {
+        search.last(*event);
+        if bound(*event) {
+            search.work.push(Work::Value(*event));
         }
     }
-    for (n, write) in slices.deps.may_write().iter().enumerate() {
-        if inside.get(write.after as usize) == Some(&true) {
-            for class in &write.classes {
-                let list = search.uncertain.entry(*class).or_default();
-                list.push(Uncertain::Missed(n));
-            }
-        }
-    }
-    while let Some(work) = search.work.pop() {
-        match work {
-            Work::Happens(event) => search.happens(event),
-            Work::Value(read) => search.value(read),
-        }
-    }
-    search.needed
+    search.run()
 }
 
-impl Search<'_, '_, '_> {
+/// For a sequence: all of the order is inside, and what is marked happens.
+pub(super) fn sequence(
+    slices: &Slices<'_>,
+    checker: &Checker<'_>,
+    order: &[u32],
+    marked: &[u32],
+) -> Needed {
+    let mut search = Search::new(slices, checker);
+    let inside = match (order, marked) {
+        // Behind the last one nothing happens any more.
+        ([inside @ .., end], [.., last]) if end == last => inside,
+        _ => order,
+    };
+    search.enter(inside);
+    for event in marked {
+        search.last(*event);
+        let op = checker.trace.get(*event as usize).map(|e| e.op);
+        if matches!(op, Some(Op::AtomicUpdate(..))) {
+            search.work.push(Work::Value(*event));
+        }
+    }
+    search.run()
+}
+
+impl<'s, 'c, 'a> Search<'s, 'c, 'a> {
+    fn new(slices: &'s Slices<'a>, checker: &'c Checker<'a>) -> Search<'s, 'c, 'a> {
+        let count = checker.facts.len();
+        Search {
+            slices,
+            checker,
+            needed: Needed {
+                value: vec![false; count],
+                happens: vec![false; count],
+            },
+            all: vec![0; checker.forks.len()],
+            work: Vec::new(),
+            uncertain: FxHashMap::default(),
+            classes: FxHashSet::default(),
+        }
+    }
+
+    /// Events of the witness before what it is about.
+    fn enter(&mut self, order: &[u32]) {
+        let mut inside = vec![false; self.checker.facts.len()];
+        for event in order {
+            let Some(there) = inside.get_mut(*event as usize) else {
+                continue;
+            };
+            *there = true;
+            let op = self.checker.trace[*event as usize].op;
+            if self.slices.hard(*event, op) {
+                self.work.push(Work::Happens(*event));
+                if reads(op) {
+                    self.work.push(Work::Value(*event));
+                }
+            }
+            self.writes(*event, op);
+        }
+        for (n, write) in self.slices.deps.may_write().iter().enumerate() {
+            if inside.get(write.after as usize) == Some(&true) {
+                for class in &write.classes {
+                    let list = self.uncertain.entry(*class).or_default();
+                    list.push(Uncertain::Missed(n));
+                }
+            }
+        }
+    }
+
+    fn writes(&mut self, event: u32, op: Op) {
+        if writes(op) {
+            let list = self
+                .uncertain
+                .entry(self.slices.deps.class(event))
+                .or_default();
+            list.push(Uncertain::Write(event));
+        }
+    }
+
+    /// An event that only has to happen.
+    fn last(&mut self, event: u32) {
+        if let Some(e) = self.checker.trace.get(event as usize) {
+            self.work.push(Work::Happens(event));
+            self.writes(event, e.op);
+        }
+    }
+
+    fn run(mut self) -> Needed {
+        while let Some(work) = self.work.pop() {
+            match work {
+                Work::Happens(event) => self.happens(event),
+                Work::Value(read) => self.value(read),
+            }
+        }
+        self.needed
+    }
+
     fn happens(&mut self, event: u32) {
         let done = &mut self.needed.happens[event as usize];
         if !std::mem::replace(done, true) {

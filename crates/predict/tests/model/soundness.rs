@@ -1,12 +1,10 @@
 //! Random programs, run once each: what is predicted from that run is put to
 //! the program itself.
 
-mod oracle;
-
-use litmus::random::{Shape, programs, schedules};
-use oracle::{
+use crate::oracle::{
     Race, brute_force, execute, execute_tracking, observable, race, replay, replay_sliced,
 };
+use litmus::random::{Shape, programs, schedules};
 use predict::check::Checker;
 use predict::{Method, Prediction, Standing};
 use proptest::prelude::*;

@@ -1,0 +1,6 @@
+//! What is predicted from one run of a random program, put to the program
+//! itself and to all its schedules.
+
+mod atomicity;
+mod oracle;
+mod soundness;
