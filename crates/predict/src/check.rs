@@ -384,7 +384,7 @@ impl<'a> Checker<'a> {
                 return fault(at, Rule::Nonsense);
             };
             let free = match &needed {
-                Some(needed) => !needed.value[*event as usize],
+                Some(needed) => needed.free(*event, self.trace[*event as usize].op, fact.operand),
                 None => at >= start && !self.bound(order, *event),
             };
             if let Err(what) = replay.event(*event, *fact, at >= start, free) {
@@ -417,8 +417,9 @@ impl<'a> Checker<'a> {
         let mut next = marked.iter().peekable();
         for (at, event) in order.iter().enumerate() {
             next.next_if_eq(&event);
-            let free = !needed.value[*event as usize];
-            if let Err(what) = replay.event(*event, self.facts[*event as usize], false, free) {
+            let fact = self.facts[*event as usize];
+            let free = needed.free(*event, self.trace[*event as usize].op, fact.operand);
+            if let Err(what) = replay.event(*event, fact, false, free) {
                 return fault(at, what);
             }
         }
@@ -504,7 +505,7 @@ impl<'c, 'a> Replay<'c, 'a> {
     }
 
     /// The next event: `racing` if it is one of the two, `free` if it may see
-    /// any value.
+    /// any value, or, of a write, if nobody minds when it comes.
     fn event(&mut self, at: u32, fact: Fact, racing: bool, free: bool) -> Result<(), Rule> {
         let must = |holds: bool, rule| if holds { Ok(()) } else { Err(rule) };
         let op = self.checker.trace[at as usize].op;
@@ -545,7 +546,7 @@ impl<'c, 'a> Replay<'c, 'a> {
                 if reads(op) && !free {
                     must(location.write == fact.need.wrapping_add(1), Rule::ReadsFrom)?;
                 }
-                if volatile(op) && !racing && (writes(op) || !free) {
+                if volatile(op) && !racing && !free {
                     let after = if writes(op) {
                         location.volatile
                     } else {

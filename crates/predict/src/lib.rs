@@ -25,6 +25,7 @@
 pub mod atomicity;
 pub mod check;
 pub mod deps;
+pub mod property;
 
 mod candidates;
 mod found;

@@ -112,13 +112,36 @@ impl Judge for Slicing<'_> {
     }
 }
 
-/// By event: whether it is no access, or one whose order with others matters:
-/// a write, or a read whose value something kept depends on. Going backwards
-/// through the cut: whoever needs something comes after it in the run.
+/// What matters in a cut.
+#[derive(Debug)]
+pub(crate) struct Matter {
+    /// By event: whether it is no access, or one whose order with others
+    /// matters: a write, or a read whose value something kept depends on.
+    pub order: Vec<bool>,
+    /// By event: whether the value that it saw, or wrote, is needed.
+    pub value: Vec<bool>,
+}
+
+/// What matters for a pair of accesses.
 pub(crate) fn matters(index: &Index<'_>, deps: &Deps, cut: &[u32], pair: Pair) -> Vec<bool> {
-    let end = index.last_event(cut).map_or(0, |last| last as usize + 1);
-    let end = end.max(pair.first.max(pair.second) as usize + 1);
-    let mut matter = vec![true; end];
+    let end = pair.first.max(pair.second) + 1;
+    let racing = |event: u32| event == pair.first || event == pair.second;
+    matter(index, deps, cut, end, racing).order
+}
+
+/// Going backwards through the cut, and to `end`: whoever needs something
+/// comes after it in the run. `asked` says which events have to happen, in the
+/// cut or not.
+pub(crate) fn matter(
+    index: &Index<'_>,
+    deps: &Deps,
+    cut: &[u32],
+    end: u32,
+    asked: impl Fn(u32) -> bool,
+) -> Matter {
+    let last = index.last_event(cut).map_or(0, |last| last as usize + 1);
+    let end = last.max(end as usize);
+    let mut order = vec![true; end];
     // By event: whether it has to happen, and with the value it has.
     let mut happens = vec![false; end];
     let mut value = vec![false; end];
@@ -127,7 +150,7 @@ pub(crate) fn matters(index: &Index<'_>, deps: &Deps, cut: &[u32], pair: Pair) -
     let mut missed = deps.may_write().iter().rev().peekable();
     for at in (0..end as u32).rev() {
         let thread = index.thread(at) as usize;
-        let racing = at == pair.first || at == pair.second;
+        let asked = asked(at);
         let inside = index.place[at as usize] <= cut[thread];
         let mut lists = SmallVec::<[Needs<'_>; 2]>::new();
         while let Some(write) = missed.next_if(|write| write.after >= at) {
@@ -135,21 +158,24 @@ pub(crate) fn matters(index: &Index<'_>, deps: &Deps, cut: &[u32], pair: Pair) -
                 lists.push(deps.unless(write));
             }
         }
-        if inside || racing {
+        if inside || asked {
             let op = index.events[at as usize].op;
             let kind = Kind::of(op, deps.is_load(at));
             let read = value[at as usize] || (all[thread] && kind == Kind::Read);
             let needed = kind == Kind::Hard || (read && kind != Kind::Write);
-            matter[at as usize] = kind != Kind::Read || needed;
-            if needed && let Some(write) = index.saw(at) {
-                happens[write as usize] = true;
-                value[write as usize] = true;
+            order[at as usize] = kind != Kind::Read || needed;
+            if needed {
+                value[at as usize] = true;
+                if let Some(write) = index.saw(at) {
+                    happens[write as usize] = true;
+                    value[write as usize] = true;
+                }
             }
             // Which volatile writes were seen is not certain.
             let stored =
                 kind == Kind::Write && (value[at as usize] || matches!(op, Op::AtomicWrite(..)));
             let exposed = kind == Kind::Write && index.exposed(cut, deps.class(at));
-            if racing || needed || stored || exposed || happens[at as usize] {
+            if asked || needed || stored || exposed || happens[at as usize] {
                 lists.push(deps.happens(at));
             }
             if stored || kind == Kind::Hard {
@@ -170,7 +196,7 @@ pub(crate) fn matters(index: &Index<'_>, deps: &Deps, cut: &[u32], pair: Pair) -
             }
         }
     }
-    matter
+    Matter { order, value }
 }
 
 /// Events by what may be left out of them.

@@ -18,6 +18,18 @@ pub(super) struct Needed {
     pub value: Vec<bool>,
     /// It has to happen.
     pub happens: Vec<bool>,
+    /// Locations of which a value is needed.
+    locations: FxHashSet<u32>,
+}
+
+impl Needed {
+    /// Whether what an access sees, or when it writes, is all the same.
+    pub fn free(&self, event: u32, op: Op, location: u32) -> bool {
+        match reads(op) {
+            true => !self.value[event as usize],
+            false => !self.locations.contains(&location),
+        }
+    }
 }
 
 /// What the dependences need of the trace, ready.
@@ -141,6 +153,7 @@ impl<'s, 'c, 'a> Search<'s, 'c, 'a> {
             needed: Needed {
                 value: vec![false; count],
                 happens: vec![false; count],
+                locations: FxHashSet::default(),
             },
             all: vec![0; checker.forks.len()],
             work: Vec::new(),
@@ -223,6 +236,7 @@ impl<'s, 'c, 'a> Search<'s, 'c, 'a> {
             return;
         }
         let fact = self.checker.facts[read as usize];
+        self.needed.locations.insert(fact.operand);
         self.work.push(Work::Happens(read));
         if fact.need != NONE {
             self.written(fact.need);

@@ -3,4 +3,5 @@
 
 mod atomicity;
 mod oracle;
+mod properties;
 mod soundness;
