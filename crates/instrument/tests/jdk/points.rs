@@ -5,31 +5,77 @@ use instrument::{Control, Mode, Policy, Request, rewrite};
 
 use crate::jdk_classes;
 
-/// The probes that a method calls, in the order of its code.
-fn probes(class: &str, method: &str, desc: &str) -> String {
-    let path = format!("{class}.class");
-    let mut all = jdk_classes().iter();
-    let entry = all.find(|e| e.path == path).unwrap();
+fn rewritten(bytes: &[u8], mode: Mode) -> Option<Vec<u8>> {
     let result = rewrite(&Request {
-        bytes: &entry.bytes,
-        mode: Mode::Bare,
+        bytes,
+        mode,
         policy: &Policy::default(),
         first_site: 0,
         boot_or_platform: Some(true),
         control: Some(&Control::default()),
-    })
-    .unwrap();
-    let bytes = result.bytes.unwrap();
-    let class = ClassFile::parse(&bytes).unwrap();
-    let index = class.method_index(method, desc).unwrap();
-    let code = Code::decode(&class, index).unwrap().unwrap();
+    });
+    result.unwrap().bytes
+}
+
+/// The probes that a method calls, in the order of its code.
+fn calls(class: &ClassFile<'_>, method: usize) -> Vec<String> {
+    let Some(code) = Code::decode(class, method).unwrap() else {
+        return Vec::new();
+    };
     let called = code
         .insns
         .iter()
         .filter_map(|i| class.pool.member_ref(i.cp()?));
     let ours = called.filter(|m| m.class == instrument::BRIDGE);
-    let names: Vec<String> = ours.map(|m| m.name.into_owned()).collect();
-    names.join(" ")
+    ours.map(|m| m.name.into_owned()).collect()
+}
+
+/// The same for a method of the JDK, without a detector.
+fn probes(class: &str, method: &str, desc: &str) -> String {
+    let path = format!("{class}.class");
+    let mut all = jdk_classes().iter();
+    let entry = all.find(|e| e.path == path).unwrap();
+    let bytes = rewritten(&entry.bytes, Mode::Bare).unwrap();
+    let class = ClassFile::parse(&bytes).unwrap();
+    let index = class.method_index(method, desc).unwrap();
+    calls(&class, index).join(" ")
+}
+
+/// A schedule means the same with every detector, and without.
+#[test]
+fn points_do_not_depend_on_the_detector() {
+    let is_point = |name: &String| {
+        let names = [
+            "entering",
+            "before",
+            "loop",
+            "lockPoint",
+            "rawPoint",
+            "vhPoint",
+            "Result",
+            "spinWait",
+            "linking",
+            "target",
+            "uncaught",
+        ];
+        names.iter().any(|n| name.contains(n))
+    };
+    let mut points = 0;
+    for entry in jdk_classes().iter().filter(|e| e.module == "java.base") {
+        let of_mode = |mode| -> Vec<Vec<String>> {
+            let bytes = rewritten(&entry.bytes, mode);
+            let class = ClassFile::parse(bytes.as_ref().unwrap_or(&entry.bytes)).unwrap();
+            let all = (0..class.methods.len()).map(|m| calls(&class, m));
+            all.map(|c| c.into_iter().filter(is_point).collect())
+                .collect()
+        };
+        let bare = of_mode(Mode::Bare);
+        points += bare.iter().map(Vec::len).sum::<usize>();
+        for mode in [Mode::FastTrack, Mode::Events] {
+            assert_eq!(of_mode(mode), bare, "{} {mode:?}", entry.path);
+        }
+    }
+    assert!(points > 10_000, "only {points} points");
 }
 
 #[test]
@@ -75,22 +121,13 @@ fn locks_say_first_what_they_are_about_to_do() {
 /// Whoever waits in a loop lets others run.
 #[test]
 fn every_loop_of_java_util_says_so() {
-    let control = Control::default();
     let mut loops = 0;
     let util = jdk_classes()
         .iter()
         .filter(|e| e.path.starts_with("java/util/"));
     for entry in util {
-        let result = rewrite(&Request {
-            bytes: &entry.bytes,
-            mode: Mode::Bare,
-            policy: &Policy::default(),
-            first_site: 0,
-            boot_or_platform: Some(true),
-            control: Some(&control),
-        })
-        .unwrap();
-        let bytes = result.bytes.as_ref().unwrap_or(&entry.bytes);
+        let bytes = rewritten(&entry.bytes, Mode::Bare);
+        let bytes = bytes.as_ref().unwrap_or(&entry.bytes);
         let class = ClassFile::parse(bytes).unwrap();
         for index in 0..class.methods.len() {
             let Some(code) = Code::decode(&class, index).unwrap() else {
