@@ -2,7 +2,7 @@
 //! Every function here is called by the JVM; none lets a panic out.
 
 use crate::check::Query;
-use crate::control::Control;
+use crate::control::{Control, Place};
 use crate::jni::Jni;
 use crate::memory::RawClock;
 use crate::options::Mode;
@@ -59,6 +59,7 @@ extern "system" fn link(env: Env, class: jclass) {
         ("array", "(JILjava/lang/Class;I)V", array as *const c_void),
         ("tooLarge", "(I)V", too_large as *const c_void),
         ("point", "(IJII)V", point as *const c_void),
+        ("comeIn", "()V", come_in as *const c_void),
         ("monitor", "(JII)V", monitor as *const c_void),
         ("released", "(J)V", released as *const c_void),
         ("failed", "()V", failed as *const c_void),
@@ -284,6 +285,14 @@ extern "system" fn point(env: Env, _: jclass, kind: jint, obj: jlong, slot: jint
             slot: slot as u32,
         };
         c.point(a, jni, op);
+    });
+}
+
+extern "system" fn come_in(env: Env, _: jclass) {
+    controlled(env, |c, a, jni| {
+        if let Some(me) = Place::current() {
+            c.come_in(a, jni, me);
+        }
     });
 }
 

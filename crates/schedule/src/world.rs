@@ -398,6 +398,11 @@ impl World {
         !self.ready.is_empty() || !self.timers.is_empty() || self.outside > 0
     }
 
+    /// Whether a thread may come back that is not supposed to run.
+    pub fn is_anybody_outside(&self) -> bool {
+        self.outside > 0
+    }
+
     pub fn strategy(&mut self) -> &mut dyn Strategy {
         &mut *self.strategy
     }

@@ -57,14 +57,17 @@ impl Control {
         let me = Place::current()?;
         let bridge = a.bridge.get()?;
         let millis = u64::try_from(millis).ok()?;
-        self.come_in(a, jni, me);
         let object = bridge.number_of(jni, o);
         let holds = jni.exit_monitor(o);
         if holds == 0 {
             return None; // not the owner: the original throws
         }
+        // Who comes from outside may have missed what it waits for.
+        let spurious = self.come_in(a, jni, me);
         let wake = if self.take_interrupt(jni, me) {
             Wake::Interrupted
+        } else if spurious {
+            Wake::Spurious
         } else {
             let limit = (millis > 0).then(|| millis.saturating_mul(MILLI));
             self.block(a, jni, me, Why::Wait, object as u64, limit)
@@ -100,8 +103,8 @@ impl Control {
 
     pub fn park(&self, a: &Agent, jni: Jni, absolute: bool, time: i64) -> Option<()> {
         let me = Place::current()?;
-        self.come_in(a, jni, me);
-        if time < 0 || (absolute && time == 0) || self.is_interrupted(jni, me) {
+        let spurious = self.come_in(a, jni, me);
+        if spurious || time < 0 || (absolute && time == 0) || self.is_interrupted(jni, me) {
             return Some(());
         }
         let now = self.now.load(Ordering::Relaxed);

@@ -45,8 +45,7 @@ impl Control {
         let mut places = self.places.write().unwrap_or_else(|e| e.into_inner());
         places.push(place);
         self.set_place(jni, thread, number + 1);
-        self.choice
-            .store(state.world.has_choice().into(), Ordering::Relaxed);
+        self.publish(&state.world);
         place
     }
 

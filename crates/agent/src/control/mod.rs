@@ -50,7 +50,7 @@ pub struct Control {
     state: Mutex<State>,
     /// By thread.
     places: RwLock<Vec<&'static Place>>,
-    /// Whether points have anything to decide; compiled code reads it.
+    /// What points have to decide, see `publish`; compiled code reads it.
     choice: AtomicI32,
     /// Goes up with everything that happens here.
     beat: AtomicU64,
@@ -196,10 +196,16 @@ impl Control {
         let mut state = self.lock();
         let next = ask(&mut state.world);
         self.note_steps(a, &mut state);
-        self.choice
-            .store(state.world.has_choice().into(), Ordering::Relaxed);
+        self.publish(&state.world);
         self.now.store(state.world.now(), Ordering::Relaxed);
         next
+    }
+
+    /// For compiled code: 1 if there is something to decide at points, 2 if a
+    /// thread may have to be stopped that is not supposed to run.
+    fn publish(&self, world: &World) {
+        let word = i32::from(world.has_choice()) | i32::from(world.is_anybody_outside()) << 1;
+        self.choice.store(word, Ordering::Relaxed);
     }
 
     fn hand_over(&self, a: &Agent, jni: Jni, me: &'static Place, next: Next) {

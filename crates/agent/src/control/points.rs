@@ -48,10 +48,7 @@ impl Control {
     pub fn released(&self, obj: u64) {
         let mut state = self.lock();
         state.world.released(obj);
-        self.choice.store(
-            state.world.has_choice().into(),
-            std::sync::atomic::Ordering::Relaxed,
-        );
+        self.publish(&state.world);
     }
 
     pub fn failed(&self) {
@@ -84,17 +81,14 @@ impl Control {
         self.decide(a, jni, me, |world| world.back(me.thread, op));
     }
 
-    /// Before anything that presumes that the thread has the turn.
-    pub fn come_in(&self, a: &Agent, jni: Jni, me: &'static Place) {
-        if self.has_been_outside(me) {
-            let op = Op {
-                kind: Kind::Begin,
-                site: 0,
-                obj: 0,
-                slot: 0,
-            };
-            self.come_back(a, jni, me, op);
+    /// Before anything that presumes that the thread has the turn. True if it had
+    /// not: what the program looked at meanwhile may not be so any more.
+    pub fn come_in(&self, a: &Agent, jni: Jni, me: &'static Place) -> bool {
+        let outside = self.has_been_outside(me);
+        if outside {
+            self.come_back(a, jni, me, super::life::op(Kind::Begin));
         }
+        outside
     }
 }
 

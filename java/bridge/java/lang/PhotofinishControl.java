@@ -42,7 +42,7 @@ final class PhotofinishControl {
 
     static final boolean ON = PhotofinishNative.address(6) != 0;
 
-    /** One int: whether a point has anything to decide. */
+    /** One int: whether a point has anything to decide; 2 if somebody may have to be stopped. */
     private static final long CHOICE = PhotofinishNative.address(7);
 
     /** Iterations of loops without a point after which a thread is taken to spin. */
@@ -84,6 +84,7 @@ final class PhotofinishControl {
         PhotofinishShadow s = PhotofinishTable.near(t, o, site);
         if (s.holder == t) return; // again: nobody can tell
         if (point && free(t)) point(ACQUIRE, s, 0, site);
+        else if ((U.getInt(CHOICE) & 2) != 0 && t.place != 0) PhotofinishNative.comeIn();
         until(t, s, site);
     }
 

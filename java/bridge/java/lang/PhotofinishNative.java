@@ -246,6 +246,9 @@ final class PhotofinishNative {
     /** The thread is about to do something that others can notice: returns when it may. */
     static native void point(int kind, long object, int slot, int site);
 
+    /** For a thread that may have been where nobody could stop it: waits for its turn then. */
+    static native void comeIn();
+
     /** Waits until the monitor of an object may be free. */
     static native void monitor(long object, int owner, int site);
 
