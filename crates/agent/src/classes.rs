@@ -1,12 +1,11 @@
 //! Class files on their way in.
 
 use crate::Agent;
-use crate::control::Control;
 use crate::jni::Jni;
 use crate::options;
 use crate::sites::ClassSites;
 use instrument::{Level, Mode, PREFIX, Request, Rewritten};
-use jni_sys::jobject;
+use jni_sys::{jclass, jobject};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::ptr;
@@ -38,7 +37,7 @@ impl Agent {
                 policy: &self.policy,
                 first_site,
                 boot_or_platform,
-                control: self.control.as_ref().map(Control::targets),
+                control: self.control_of_classes(),
             };
             match instrument::rewrite(&request) {
                 Ok(mut rewritten) => {
@@ -83,6 +82,13 @@ impl Agent {
         if rewritten.name == "java/lang/VirtualThread$VThreadContinuation" {
             self.findings.warn("the program uses virtual threads, which are not watched: what they do is not checked");
         }
+        if !rewritten.unsynchronized.is_empty() {
+            let mut all = self
+                .unsynchronized
+                .lock()
+                .unwrap_or_else(|e| e.into_inner());
+            all.insert(rewritten.name.clone(), rewritten.unsynchronized);
+        }
         let mut coverage = self.coverage.lock().unwrap_or_else(|e| e.into_inner());
         coverage.seen += 1;
         coverage.missing_models.extend(rewritten.missing_models);
@@ -91,6 +97,45 @@ impl Agent {
             coverage.checked += u64::from(rewritten.level == Level::Full);
         }
         rewritten.bytes
+    }
+
+    /// What a controlled run wants in every class; noise goes where points do.
+    fn control_of_classes(&self) -> Option<&instrument::Control> {
+        match (&self.control, &self.noise) {
+            (Some(control), _) => Some(control.targets()),
+            (None, Some(_)) => Some(&self.options.control.targets),
+            (None, None) => None,
+        }
+    }
+
+    /// Gives reflected methods the modifier back that the class file lost.
+    pub fn show_as_synchronized(&self, jni: Jni, class: jclass, methods: jobject) {
+        const SYNCHRONIZED: i32 = 0x20;
+        let Some(name) = self.jvmti.class_signature(class) else {
+            return;
+        };
+        let name = name.trim_start_matches('L').trim_end_matches(';');
+        let ours = {
+            let all = self
+                .unsynchronized
+                .lock()
+                .unwrap_or_else(|e| e.into_inner());
+            all.get(name).cloned()
+        };
+        let Some(ours) = ours else {
+            return;
+        };
+        for i in 0..jni.array_length(methods) {
+            let method = jni.element(methods, i);
+            let signature = self.jvmti.method(jni.method_id(method));
+            if signature.is_some_and(|s| ours.contains(&s))
+                && let Some(field) = jni.field(jni.class_of(method), "modifiers", "I")
+            {
+                let modifiers = jni.int_field(method, field);
+                jni.set_int_field(method, field, modifiers | SYNCHRONIZED);
+            }
+            jni.delete_local(method);
+        }
     }
 
     fn skip(&self, class: &str, method: Option<&str>, why: &str) {

@@ -236,6 +236,11 @@ impl Jni {
         (!self.clear() && !id.is_null()).then_some(Field(id))
     }
 
+    /// The id of a reflected method.
+    pub fn method_id(self, method: jobject) -> jmethodID {
+        jni!(self, FromReflectedMethod, method)
+    }
+
     pub fn object_field(self, o: jobject, field: Field) -> jobject {
         jni!(self, GetObjectField, o, field.0)
     }

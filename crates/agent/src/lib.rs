@@ -11,6 +11,7 @@
 //! | `recorder` | event buffers into a trace |
 //! | `direct` | events straight into one of the other detectors |
 //! | `control` | runs in which a strategy says who goes on |
+//! | `noise` | delays in runs that nobody controls |
 //! | `threads`, `stacks` | who, and from where |
 //! | `findings` | what was found, on disk at once |
 //! | `orphan` | the end of the program when the tool is gone |
@@ -30,6 +31,7 @@ mod jni;
 mod jvmti;
 mod memory;
 mod natives;
+mod noise;
 mod options;
 mod orphan;
 mod recorder;
@@ -47,6 +49,7 @@ use findings::Findings;
 use jni_sys::{JNI_OK, JavaVM, jint, jobject};
 use jvmti::Jvmti;
 use memory::RawClock;
+use noise::Disturber;
 use options::{Mode, Options};
 use recorder::Recorder;
 use resolve::{Fields, Statics};
@@ -80,6 +83,10 @@ pub struct Agent {
     recorder: Option<Recorder>,
     direct: Option<Mutex<Direct>>,
     control: Option<Control>,
+    noise: Option<Disturber>,
+    /// Methods that lock by themselves under control, by class: reflection shows
+    /// them as they were.
+    unsynchronized: Mutex<FxHashMap<String, Vec<(String, String)>>>,
     vm: Vm,
     bridge: OnceLock<Bridge>,
     /// Base and scale of reference arrays.
@@ -298,8 +305,11 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
         true => Some(Control::new(options.control.clone())?),
         false => None,
     };
+    let noise = (options.control.name == "contest").then(|| Disturber::new(options.control.seed));
     let agent = Agent {
         control,
+        noise,
+        unsynchronized: Mutex::default(),
         vm: Vm(vm),
         jvmti,
         policy: instrument::Policy::new(&options.include, &options.exclude, &options.trusted),

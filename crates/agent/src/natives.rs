@@ -59,6 +59,7 @@ extern "system" fn link(env: Env, class: jclass) {
         ("array", "(JILjava/lang/Class;I)V", array as *const c_void),
         ("tooLarge", "(I)V", too_large as *const c_void),
         ("point", "(IJII)V", point as *const c_void),
+        ("disturb", "()V", disturb as *const c_void),
         ("comeIn", "()V", come_in as *const c_void),
         ("monitor", "(JII)V", monitor as *const c_void),
         ("released", "(J)V", released as *const c_void),
@@ -92,7 +93,13 @@ extern "system" fn address(env: Env, _: jclass, what: jint) -> jlong {
         4 => a.direct.is_some().into(),
         5 => a.options.mode.events().into(),
         6 => a.control.is_some().into(),
-        7 => a.control.as_ref().map_or(0, Control::choice_address),
+        7 => match (&a.control, &a.noise) {
+            (Some(control), _) => control.choice_address(),
+            (None, Some(noise)) => noise.word_address(),
+            // Never read, but it must be somewhere.
+            (None, None) => a.sites.table.address(),
+        },
+        9 => a.noise.is_some().into(),
         _ => (a.options.mode == Mode::Bare).into(),
     })
 }
@@ -288,6 +295,14 @@ extern "system" fn point(env: Env, _: jclass, kind: jint, obj: jlong, slot: jint
     });
 }
 
+extern "system" fn disturb(env: Env, _: jclass) {
+    with(env, |a, _| {
+        if let Some(noise) = &a.noise {
+            noise.disturb();
+        }
+    });
+}
+
 extern "system" fn come_in(env: Env, _: jclass) {
     controlled(env, |c, a, jni| {
         if let Some(me) = Place::current() {
@@ -360,6 +375,7 @@ wrapped! { always:
     NOTIFY_ALL: "java/lang/Object" "notifyAll" "()V" => notify_all;
     HALT: "java/lang/Shutdown" "halt0" "(I)V" => halt0;
     FIELDS: "java/lang/Class" "getDeclaredFields0" "(Z)[Ljava/lang/reflect/Field;" => declared_fields;
+    METHODS: "java/lang/Class" "getDeclaredMethods0" "(Z)[Ljava/lang/reflect/Method;" => declared_methods;
     DEFINE: "java/lang/ClassLoader" "defineClass0" "(Ljava/lang/ClassLoader;Ljava/lang/Class;Ljava/lang/String;[BIILjava/security/ProtectionDomain;ZILjava/lang/Object;)Ljava/lang/Class;" => define_class;
 }
 
@@ -717,6 +733,20 @@ extern "system" fn declared_fields(
     }
     let Pointer(fewer) = with(env, |a, jni| Pointer(a.without_ours(jni, all)));
     if fewer.is_null() { all } else { fewer }
+}
+
+/// Nor that methods lock by themselves.
+extern "system" fn declared_methods(
+    env: Env,
+    class: jobject,
+    public_only: jboolean,
+) -> jobjectArray {
+    type Original = extern "system" fn(Env, jobject, jboolean) -> jobjectArray;
+    let all = original!(METHODS as Original)(env, class, public_only);
+    if !all.is_null() {
+        with(env, |a, jni| a.show_as_synchronized(jni, class, all));
+    }
+    all
 }
 
 /// Hidden classes come this way only: the class-file hook does not see them.

@@ -16,6 +16,7 @@ const DEADLOCK: i32 = 112;
 const LIVELOCK: i32 = 113;
 const STUCK: i32 = 114;
 const LIMIT: i32 = 115;
+const DIVERGED: i32 = 116;
 
 impl Control {
     pub(super) fn end_in_deadlock(&self, a: &Agent, jni: Jni, cycle: &[Thread]) {
@@ -43,6 +44,12 @@ impl Control {
             a.findings
                 .write(&json!({"kind": "stuck", "why": why, "dump": ""}));
             self.end_run(a, "limit", LIMIT);
+        }
+    }
+
+    pub(super) fn end_diverged(&self, a: &Agent) {
+        if !self.is_over.swap(true, Ordering::AcqRel) {
+            self.end_run(a, "diverged", DIVERGED);
         }
     }
 

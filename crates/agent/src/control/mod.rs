@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `place` | a thread's place: where it waits for its turn |
 //! | `points` | the running thread is about to do something; it may be another's turn |
+//! | `callers` | points that are not the program's |
 //! | `life` | threads begin and end |
 //! | `blocking` | the JDK's natives that block, done here in virtual time |
 //! | `outside` | natives that block elsewhere, monitors that the JVM hands out |
@@ -18,6 +19,7 @@
 //! and never touches the program again before its own turn comes.
 
 pub mod blocking;
+mod callers;
 mod ending;
 mod journal;
 pub mod life;
@@ -32,6 +34,7 @@ pub use settings::Settings;
 
 use crate::Agent;
 use crate::jni::{Field, Jni};
+use callers::Callers;
 use jni_sys::jobject;
 use journal::Journal;
 use rustc_hash::FxHashMap;
@@ -65,6 +68,7 @@ pub struct Control {
     is_over: AtomicBool,
     collecting: AtomicBool,
     named: Mutex<Vec<String>>,
+    callers: Callers,
     cpu: usize,
 }
 
@@ -123,6 +127,7 @@ impl Control {
             is_over: AtomicBool::new(false),
             collecting: AtomicBool::new(false),
             named: Mutex::default(),
+            callers: Callers::default(),
         })
     }
 
@@ -209,7 +214,7 @@ impl Control {
     }
 
     fn hand_over(&self, a: &Agent, jni: Jni, me: &'static Place, next: Next) {
-        if next == Next::Run(me.thread) {
+        if next == Next::Run(me.thread) && !self.has_diverged() {
             return;
         }
         if self.announce(a, jni, Some(me), next) {
@@ -224,6 +229,7 @@ impl Control {
     fn announce(&self, a: &Agent, jni: Jni, me: Option<&'static Place>, next: Next) -> bool {
         match next {
             _ if self.is_over.load(Ordering::Acquire) => {}
+            Next::Run(_) if self.has_diverged() => self.end_diverged(a),
             Next::Run(thread) => {
                 if let Some(place) = self.place(thread) {
                     place.give_turn();
@@ -295,6 +301,11 @@ impl Control {
         for step in world.take_trail() {
             journal.step(a, step);
         }
+    }
+
+    /// A run that is to be repeated and is not the same any more is of no use.
+    fn has_diverged(&self) -> bool {
+        self.settings.replay.is_some() && self.lock().world.strategy().divergence().is_some()
     }
 
     /// A garbage collection stops every thread: that is not being stuck.

@@ -14,6 +14,9 @@ impl Control {
         };
         if op.kind == Kind::Read {
             op.kind = self.target_kind(a, op.site);
+        } else if is_in_java_util(a, op.site) && self.callers.is_internal(a) {
+            self.come_in(a, jni, me);
+            return;
         }
         if self.has_been_outside(me) {
             self.come_back(a, jni, me, op);
@@ -90,6 +93,13 @@ impl Control {
         }
         outside
     }
+}
+
+fn is_in_java_util(a: &Agent, site: u32) -> bool {
+    let class = a
+        .sites
+        .with(site, |class, _| class.class.starts_with("java/util/"));
+    class == Some(true)
 }
 
 /// What the statement at a target site does.

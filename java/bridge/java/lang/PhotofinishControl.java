@@ -40,6 +40,9 @@ final class PhotofinishControl {
         WAIT, NOTIFY, ACQUIRE, ACQUIRE_SHARED, RELEASE
     };
 
+    /** Threads run freely, but are delayed at points. */
+    private static final boolean NOISE = PhotofinishNative.address(9) != 0;
+
     static final boolean ON = PhotofinishNative.address(6) != 0;
 
     /** One int: whether a point has anything to decide; 2 if somebody may have to be stopped. */
@@ -59,10 +62,14 @@ final class PhotofinishControl {
 
     /** Whether a point of this thread is the program's. */
     private static boolean free(PhotofinishThread t) {
-        return U.getInt(CHOICE) != 0 && t.place != 0 && (t.quiet | t.unwatched | t.linking) == 0;
+        return U.getInt(CHOICE) != 0 && (t.place != 0 || NOISE) && (t.quiet | t.unwatched | t.linking) == 0;
     }
 
     private static void point(int kind, PhotofinishShadow s, long slot, int site) {
+        if (NOISE) {
+            PhotofinishNative.disturb();
+            return;
+        }
         Photofinish.budget = LONG;
         PhotofinishNative.point(kind, s == null ? 0 : number(s), (int) slot, site);
     }

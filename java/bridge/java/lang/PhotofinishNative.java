@@ -246,6 +246,9 @@ final class PhotofinishNative {
     /** The thread is about to do something that others can notice: returns when it may. */
     static native void point(int kind, long object, int slot, int site);
 
+    /** Delays the thread, or does not. */
+    static native void disturb();
+
     /** For a thread that may have been where nobody could stop it: waits for its turn then. */
     static native void comeIn();
 
