@@ -119,7 +119,7 @@ impl Bridge {
                 "([Ljava/lang/reflect/Field;)Ljava/lang/String;",
             )?,
             control,
-            number_of: jni.static_method(control, "numberOf", "(Ljava/lang/Object;)I")?,
+            number_of: jni.static_method(control, "numberOf", "(Ljava/lang/Object;Z)I")?,
             reentering: jni.static_method(control, "reentering", "(Ljava/lang/Object;)V")?,
             named: jni.static_method(control, "named", "(I)Ljava/lang/String;")?,
             held_by: jni.static_method(
@@ -220,9 +220,10 @@ impl Bridge {
         (both >> 32, both & 0xffff_ffff)
     }
 
-    /// What a controlled run knows an object by.
-    pub fn number_of(&self, jni: Jni, o: jobject) -> i32 {
-        jni.call_int(self.control, self.number_of, &[object(o)])
+    /// What a controlled run knows an object by; 0 if it does not, unless it is
+    /// given a number now.
+    pub fn number_of(&self, jni: Jni, o: jobject, give: bool) -> i32 {
+        jni.call_int(self.control, self.number_of, &[object(o), flag(give)])
     }
 
     /// Returns when no other controlled thread holds the object's monitor.

@@ -60,6 +60,8 @@ extern "system" fn link(env: Env, class: jclass) {
         ("tooLarge", "(I)V", too_large as *const c_void),
         ("point", "(IJII)V", point as *const c_void),
         ("disturb", "()V", disturb as *const c_void),
+        ("isShared", "(I)Z", is_shared as *const c_void),
+        ("isInternal", "()Z", is_internal as *const c_void),
         ("comeIn", "()V", come_in as *const c_void),
         ("monitor", "(JII)V", monitor as *const c_void),
         ("released", "(J)V", released as *const c_void),
@@ -301,6 +303,22 @@ extern "system" fn disturb(env: Env, _: jclass) {
             noise.disturb();
         }
     });
+}
+
+extern "system" fn is_shared(env: Env, _: jclass, site: jint) -> jboolean {
+    with(env, |a, _| {
+        let control = a.control.as_ref();
+        control.is_some_and(|c| c.is_shared_code(a, site as u32))
+    })
+    .into()
+}
+
+extern "system" fn is_internal(env: Env, _: jclass) -> jboolean {
+    with(env, |a, jni| {
+        let control = a.control.as_ref();
+        control.is_some_and(|c| c.is_internal(a, jni))
+    })
+    .into()
 }
 
 extern "system" fn come_in(env: Env, _: jclass) {

@@ -57,7 +57,7 @@ impl Control {
         let me = Place::current()?;
         let bridge = a.bridge.get()?;
         let millis = u64::try_from(millis).ok()?;
-        let object = bridge.number_of(jni, o);
+        let object = bridge.number_of(jni, o, true);
         let holds = jni.exit_monitor(o);
         if holds == 0 {
             return None; // not the owner: the original throws
@@ -86,7 +86,10 @@ impl Control {
         if !self.is_running.load(Ordering::Acquire) {
             return;
         }
-        let object = a.bridge.get().map_or(0, |b| b.number_of(jni, o)) as u64;
+        let object = a.bridge.get().map_or(0, |b| b.number_of(jni, o, false)) as u64;
+        if object == 0 {
+            return; // nobody has waited for it
+        }
         let me = Place::current();
         let mut state = self.lock();
         if me.is_some() {

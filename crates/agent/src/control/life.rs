@@ -110,7 +110,10 @@ impl Control {
             return;
         };
         self.come_in(a, jni, me);
-        let object = a.bridge.get().map_or(0, |b| b.number_of(jni, me.object));
+        let object = a
+            .bridge
+            .get()
+            .map_or(0, |b| b.number_of(jni, me.object, false));
         me.vacate();
         self.settle(a, jni);
         self.leaving

@@ -14,15 +14,29 @@ impl Control {
         };
         if op.kind == Kind::Read {
             op.kind = self.target_kind(a, op.site);
-        } else if is_in_java_util(a, op.site) && self.callers.is_internal(a) {
-            self.come_in(a, jni, me);
-            return;
         }
         if self.has_been_outside(me) {
             self.come_back(a, jni, me, op);
             return;
         }
         self.decide(a, jni, me, |world| world.point(me.thread, op));
+    }
+
+    /// Whether a point at the site may be the JDK's own work: one in java.util.
+    pub fn is_shared_code(&self, a: &Agent, site: u32) -> bool {
+        let class = a
+            .sites
+            .with(site, |class, _| class.class.starts_with("java/util/"));
+        class == Some(true)
+    }
+
+    /// Whether the point that the current thread has come to is.
+    pub fn is_internal(&self, a: &Agent, jni: Jni) -> bool {
+        let internal = self.callers.is_internal(a);
+        if let (true, Some(me)) = (internal, Place::current()) {
+            self.come_in(a, jni, me);
+        }
+        internal
     }
 
     /// The monitor of an object is held by another controlled thread.
@@ -93,13 +107,6 @@ impl Control {
         }
         outside
     }
-}
-
-fn is_in_java_util(a: &Agent, site: u32) -> bool {
-    let class = a
-        .sites
-        .with(site, |class, _| class.class.starts_with("java/util/"));
-    class == Some(true)
 }
 
 /// What the statement at a target site does.

@@ -54,6 +54,10 @@ final class PhotofinishControl {
     private static final long BLOCKER = PhotofinishNative.offset(Thread.class, "parkBlocker");
 
     private static int numbers;
+
+    /** By site: 1 if it is in java.util, 2 if it is not, 0 if nobody has asked. */
+    private static byte[] shared = new byte[1024];
+
     private static PhotofinishShadow[] statics = new PhotofinishShadow[64];
     private static long[] staticOffsets = new long[64];
     private static int staticCount = 1;
@@ -71,7 +75,18 @@ final class PhotofinishControl {
             return;
         }
         Photofinish.budget = LONG;
+        if (isShared(site) && PhotofinishNative.isInternal()) return;
         PhotofinishNative.point(kind, s == null ? 0 : number(s), (int) slot, site);
+    }
+
+    private static boolean isShared(int site) {
+        if (site >= shared.length) {
+            byte[] more = new byte[Math.max(site + 1, 2 * shared.length)];
+            System.arraycopy(shared, 0, more, 0, shared.length);
+            shared = more;
+        }
+        if (shared[site] == 0) shared[site] = PhotofinishNative.isShared(site) ? (byte) 1 : 2;
+        return shared[site] == 1;
     }
 
     /** Objects are known by the order in which points first came to them. */
@@ -80,9 +95,10 @@ final class PhotofinishControl {
         return s.number;
     }
 
-    /** For the agent: the number of an object. */
-    static int numberOf(Object o) {
-        return number(PhotofinishTable.find(o));
+    /** For the agent: the number of an object; 0 if it has none and is not to get one. */
+    static int numberOf(Object o, boolean give) {
+        PhotofinishShadow s = PhotofinishTable.find(o);
+        return give ? number(s) : s.number;
     }
 
     // Monitors.

@@ -249,6 +249,12 @@ final class PhotofinishNative {
     /** Delays the thread, or does not. */
     static native void disturb();
 
+    /** Whether a site is in java.util, where the JDK does work of its own too. */
+    static native boolean isShared(int site);
+
+    /** Whether that is what the current thread does there. */
+    static native boolean isInternal();
+
     /** For a thread that may have been where nobody could stop it: waits for its turn then. */
     static native void comeIn();
 
