@@ -11,6 +11,8 @@ pub(crate) struct Code {
     pub instrs: Vec<Instr>,
     /// How many loops there are, each with its counter.
     pub loops: usize,
+    /// How many of them spin.
+    pub spins: usize,
 }
 
 #[derive(Debug)]
@@ -28,6 +30,12 @@ pub(crate) enum Instr {
         bound: u32,
         exit: usize,
     },
+    /// The loop is entered: nothing was read in it yet.
+    SpinEnter(usize),
+    /// An iteration of the loop begins.
+    SpinHead(usize),
+    /// The loop is left.
+    SpinLeave(usize),
     /// Something others can see: a step.
     Step(Action, SiteId),
 }
@@ -54,6 +62,12 @@ pub(crate) enum Action {
     Lock {
         lock: Lock,
         shared: bool,
+    },
+    /// Goes to `after` if somebody else has it.
+    TryLock {
+        ok: Reg,
+        lock: Lock,
+        after: usize,
     },
     Unlock {
         lock: Lock,
@@ -82,11 +96,15 @@ pub(crate) enum Action {
         after: usize,
     },
     InitEnd(Class),
+    /// Only where these are steps of their own.
+    Begin,
+    End,
 }
 
 /// Flattens every thread. Sites are numbered from 1, in program order, thread
-/// after thread; the giving up of a lock has a site of its own.
-pub(crate) fn compile(program: &Program) -> Vec<Code> {
+/// after thread; the giving up of a lock has a site of its own. `stepwise`:
+/// beginnings and ends are steps too, without a site.
+pub(crate) fn compile(program: &Program, stepwise: bool) -> Vec<Code> {
     let mut next_site = 1;
     let compile_one = |body: &Vec<Stmt>| {
         let mut compiler = Compiler {
@@ -94,7 +112,13 @@ pub(crate) fn compile(program: &Program) -> Vec<Code> {
             code: Code::default(),
             next_site,
         };
+        if stepwise {
+            compiler.unsited(Action::Begin);
+        }
         compiler.block(body);
+        if stepwise {
+            compiler.unsited(Action::End);
+        }
         next_site = compiler.next_site;
         compiler.code
     };
@@ -126,6 +150,10 @@ impl Compiler<'_> {
     fn step(&mut self, action: Action) {
         let site = self.site();
         self.code.instrs.push(Instr::Step(action, site));
+    }
+
+    fn unsited(&mut self, action: Action) {
+        self.code.instrs.push(Instr::Step(action, SiteId(0)));
     }
 
     fn stmt(&mut self, stmt: &Stmt) {
@@ -164,6 +192,16 @@ impl Compiler<'_> {
                 mode,
             }),
             Stmt::Sync(lock, body) => self.locked(lock, false, &body),
+            Stmt::Try { ok, lock, body } => {
+                let attempt = self.here();
+                self.step(Action::TryLock { ok, lock, after: 0 });
+                self.block(&body);
+                self.step(Action::Unlock {
+                    lock,
+                    shared: false,
+                });
+                self.target(attempt);
+            }
             Stmt::Shared(lock, body) => self.locked(lock, true, &body),
             Stmt::Wait(lock) => self.step(Action::Wait { lock, timed: false }),
             Stmt::TimedWait(lock) => self.step(Action::Wait { lock, timed: true }),
@@ -217,6 +255,19 @@ impl Compiler<'_> {
                 self.target(test);
                 self.target(count);
             }
+            Stmt::Spin { cond, body } => {
+                let spin = self.code.spins;
+                self.code.spins += 1;
+                self.code.instrs.push(Instr::SpinEnter(spin));
+                let head = self.here();
+                self.code.instrs.push(Instr::SpinHead(spin));
+                let test = self.here();
+                self.code.instrs.push(Instr::Unless(cond, 0, None));
+                self.block(&body);
+                self.code.instrs.push(Instr::Jump(head));
+                self.target(test);
+                self.code.instrs.push(Instr::SpinLeave(spin));
+            }
         }
     }
 
@@ -233,7 +284,10 @@ impl Compiler<'_> {
             Instr::Jump(to)
             | Instr::Unless(_, to, _)
             | Instr::Iterate { exit: to, .. }
-            | Instr::Step(Action::InitBegin { after: to, .. }, _) => *to = here,
+            | Instr::Step(
+                Action::InitBegin { after: to, .. } | Action::TryLock { after: to, .. },
+                _,
+            ) => *to = here,
             other => unreachable!("not a jump: {other:?}"),
         }
     }

@@ -222,7 +222,9 @@ impl Tracker {
                 reads.insert(last);
                 t.registers.insert(*ok, reads);
             }
-            Action::IsAlive(reg, _) | Action::Interrupted(reg) => {
+            Action::IsAlive(reg, _)
+            | Action::Interrupted(reg)
+            | Action::TryLock { ok: reg, .. } => {
                 t.registers.remove(reg);
             }
             _ => {}

@@ -27,5 +27,5 @@ mod program;
 pub mod random;
 
 pub use explore::{Execution, Executions, executions, run, run_tracking, states};
-pub use machine::{Choice, Machine, Outcome, Pending};
+pub use machine::{Ahead, Choice, Doing, Machine, Outcome, Pending};
 pub use program::*;

@@ -9,12 +9,21 @@
 //! independent actions have `(2n)! / n!²`.
 //!
 //! A thread that throws gives up its locks, innermost first, in the same step.
+//!
+//! A *stepwise* machine makes steps of these too: of beginnings, ends, and each
+//! lock given up on the way out. Then what a step touches does not depend on
+//! what it finds there, which the model checker needs.
 
 mod act;
+mod ahead;
+mod spin;
+
+pub use ahead::{Ahead, Doing};
 
 use crate::code::{Action, Code, Instr, compile};
 use crate::flow::{Flow, Tracker};
 use crate::program::{Class, Expr, Lock, Program, Reg, Value};
+use spin::Spin;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -55,6 +64,9 @@ pub struct Machine {
     arrays: Arc<Vec<u32>>,
     threads: Vec<Thread>,
     memory: BTreeMap<Loc, Value>,
+    /// How often each location was written.
+    writes: BTreeMap<Loc, u64>,
+    stepwise: bool,
     /// Locks that somebody holds.
     locks: BTreeMap<Lock, Holders>,
     classes: BTreeMap<Class, Initialised>,
@@ -76,6 +88,12 @@ struct Thread {
     permit: bool,
     /// What to undo if it throws, innermost last.
     inside: Vec<Inside>,
+    /// It threw, and is on its way out step by step.
+    unwinding: Option<SiteId>,
+    /// The loops it spins in.
+    spins: Vec<Spin>,
+    /// It has nothing to do until one of these is written once more.
+    awaits: BTreeMap<Loc, u64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -117,21 +135,28 @@ struct Throw;
 
 impl Machine {
     pub fn new(program: &Program) -> Machine {
-        Machine::begin(program, None)
+        Machine::begin(program, None, false)
     }
 
     /// One that also works out what its events depend on.
     pub fn tracking(program: &Program) -> Machine {
-        Machine::begin(program, Some(Box::default()))
+        Machine::begin(program, Some(Box::default()), false)
     }
 
-    fn begin(program: &Program, tracker: Option<Box<Tracker>>) -> Machine {
-        let codes = compile(program);
+    /// See the module's text.
+    pub fn stepwise(program: &Program) -> Machine {
+        Machine::begin(program, None, true)
+    }
+
+    fn begin(program: &Program, tracker: Option<Box<Tracker>>, stepwise: bool) -> Machine {
+        let codes = compile(program, stepwise);
         let mut machine = Machine {
             threads: vec![Thread::default(); codes.len()],
             codes: Arc::new(codes),
             arrays: Arc::new(program.arrays.clone()),
             memory: BTreeMap::new(),
+            writes: BTreeMap::new(),
+            stepwise,
             locks: BTreeMap::new(),
             classes: BTreeMap::new(),
             failed: Vec::new(),
@@ -207,6 +232,10 @@ impl Machine {
         let mut hasher = DefaultHasher::new();
         let state = (&self.threads, &self.memory, &self.locks, &self.classes);
         (state, &self.failed, self.truncated).hash(&mut hasher);
+        // What threads that spin remember is to be compared with these.
+        if self.threads.iter().any(|t| !t.spins.is_empty()) {
+            self.writes.hash(&mut hasher);
+        }
         hasher.finish()
     }
 
@@ -216,14 +245,20 @@ impl Machine {
         self.schedule.push(choice);
         let codes = Arc::clone(&self.codes);
         let me = choice.thread;
+        if self.thread(me).unwinding.is_some() {
+            return self.unwind(me);
+        }
         let pc = self.thread(me).pc;
         let Some(Instr::Step(action, site)) = codes[me.0 as usize].instrs.get(pc) else {
             return;
         };
+        let before = self.events.len();
         self.track(|tracker| tracker.before(me, action));
         let done = self.act(me, action, *site, choice.pick);
         self.track(|tracker| tracker.after(me, action));
+        self.note(me, action, before);
         match done {
+            Ok(()) if matches!(action, Action::End) => {}
             Ok(()) => self.settle(me),
             Err(Throw) => self.throw(me, *site),
         }
@@ -242,7 +277,7 @@ impl Machine {
     /// The action `thread` stands before.
     fn next_action(&self, thread: ThreadId) -> Option<&Action> {
         let t = self.threads.get(thread.0 as usize)?;
-        if t.status != Status::Running {
+        if t.status != Status::Running || t.unwinding.is_some() {
             return None;
         }
         match self.codes[thread.0 as usize].instrs.get(t.pc)? {
@@ -253,10 +288,16 @@ impl Machine {
 
     /// In how many ways `thread` can make its next step; 0 when blocked.
     fn picks(&self, thread: ThreadId) -> u32 {
+        let me = &self.threads[thread.0 as usize];
+        if me.unwinding.is_some() {
+            return u32::from(me.status == Status::Running);
+        }
         let Some(action) = self.next_action(thread) else {
             return 0;
         };
-        let me = &self.threads[thread.0 as usize];
+        if !self.news(thread) {
+            return 0;
+        }
         let can = match action {
             Action::Lock { lock, shared } => self.can_lock(thread, *lock, *shared),
             Action::Wait { lock, timed } => match me.waiting {
@@ -297,7 +338,7 @@ impl Machine {
     }
 
     /// Who waits for `lock` and was not notified yet.
-    fn waiters(&self, lock: Lock) -> Vec<ThreadId> {
+    pub fn waiters(&self, lock: Lock) -> Vec<ThreadId> {
         let waits = |t: &ThreadId| {
             let here = matches!(
                 self.next_action(*t),
@@ -318,11 +359,15 @@ impl Machine {
     }
 
     fn start(&mut self, thread: ThreadId) {
-        let loops = self.codes[thread.0 as usize].loops;
+        let code = &self.codes[thread.0 as usize];
+        let (loops, spins) = (code.loops, code.spins);
         let t = self.thread(thread);
         t.status = Status::Running;
         t.counters = vec![0; loops];
-        self.emit(thread, SiteId(0), Op::Begin);
+        t.spins = vec![Spin::default(); spins];
+        if !self.stepwise {
+            self.emit(thread, SiteId(0), Op::Begin);
+        }
         self.settle(thread);
     }
 
@@ -381,6 +426,18 @@ impl Machine {
                         t.pc += 1;
                     }
                 }
+                Instr::SpinEnter(spin) => {
+                    t.spins[*spin].enter();
+                    t.pc += 1;
+                }
+                Instr::SpinHead(spin) => {
+                    t.head(*spin);
+                    t.pc += 1;
+                }
+                Instr::SpinLeave(spin) => {
+                    t.leave(*spin);
+                    t.pc += 1;
+                }
                 Instr::Step(action, _) => match self.reentry(me, action) {
                     Some(to) => self.thread(me).pc = to,
                     None => return,
@@ -397,6 +454,16 @@ impl Machine {
             Action::Lock { lock, shared } => {
                 *self.depth(me, lock, shared)? += 1;
                 self.thread(me).inside.push(Inside::Lock { lock, shared });
+                Some(next)
+            }
+            Action::TryLock { ok, lock, .. } => {
+                *self.depth(me, lock, false)? += 1;
+                let inside = Inside::Lock {
+                    lock,
+                    shared: false,
+                };
+                self.thread(me).inside.push(inside);
+                self.thread(me).regs.insert(ok, 1);
                 Some(next)
             }
             Action::Unlock { lock, shared } => {
@@ -453,6 +520,19 @@ impl Machine {
 
     fn throw(&mut self, me: ThreadId, site: SiteId) {
         self.failed.push((me, site));
+        self.thread(me).unwinding = Some(site);
+        self.thread(me).awaits.clear();
+        if !self.stepwise {
+            while self.thread(me).status != Status::Ended {
+                self.unwind(me);
+            }
+        }
+    }
+
+    /// Gives up what a thread that threw is inside of, one thing at a time;
+    /// last of all the thread ends.
+    fn unwind(&mut self, me: ThreadId) {
+        let site = self.thread(me).unwinding.unwrap_or_default();
         while let Some(inside) = self.thread(me).inside.pop() {
             match inside {
                 Inside::Lock { lock, shared } => {
@@ -462,12 +542,12 @@ impl Machine {
                     *depth -= 1;
                     if *depth == 0 {
                         self.give(me, lock, shared);
-                        self.emit(me, site, unlock(lock, shared));
+                        return self.emit(me, site, unlock(lock, shared));
                     }
                 }
                 Inside::Init(class) => {
                     self.classes.insert(class, Initialised::Done);
-                    self.emit(me, site, Op::InitEnd(class.id()));
+                    return self.emit(me, site, Op::InitEnd(class.id()));
                 }
             }
         }

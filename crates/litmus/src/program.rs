@@ -122,6 +122,12 @@ pub enum Stmt {
     /// `synchronized`, or the write side of a read-write lock. Re-entrant;
     /// only the outermost taking and giving up are steps and events.
     Sync(Lock, Vec<Stmt>),
+    /// `tryLock`: with the lock, `ok` becomes 1 and the body runs; without, 0.
+    Try {
+        ok: Reg,
+        lock: Lock,
+        body: Vec<Stmt>,
+    },
     /// The read side.
     Shared(Lock, Vec<Stmt>),
     /// Two steps: giving the lock up, and having it again.
@@ -157,6 +163,13 @@ pub enum Stmt {
     While {
         cond: Expr,
         bound: u32,
+        body: Vec<Stmt>,
+    },
+    /// A loop without a bound. An iteration that changed nothing (it read,
+    /// perhaps under locks, and all registers are as before) is not repeated
+    /// until a location that it read was written.
+    Spin {
+        cond: Expr,
         body: Vec<Stmt>,
     },
     /// Throws if false.
@@ -297,6 +310,26 @@ pub fn join(thread: u32) -> Stmt {
 
 pub fn assert(holds: impl Into<Expr>) -> Stmt {
     Stmt::Assert(holds.into())
+}
+
+/// Volatile loads into `reg` until it is not 0, however long it takes.
+pub fn wait_for(reg: Reg, place: impl Into<Place>) -> [Stmt; 2] {
+    let place = place.into();
+    [
+        Stmt::Set(reg, Expr::Const(0)),
+        Stmt::Spin {
+            cond: not(reg),
+            body: vec![Stmt::Load(reg, place, Mode::Volatile)],
+        },
+    ]
+}
+
+pub fn try_sync(ok: Reg, lock: Lock, body: impl IntoIterator<Item = Stmt>) -> Stmt {
+    Stmt::Try {
+        ok,
+        lock,
+        body: body.into_iter().collect(),
+    }
 }
 
 /// Volatile loads into `reg` until it is not 0, at most `bound` times.

@@ -237,3 +237,68 @@ pub fn programs(shape: Shape) -> impl Strategy<Value = Program> {
 pub fn schedules() -> impl Strategy<Value = Vec<usize>> {
     vec(0usize..12, 1..60)
 }
+
+/// Small programs in which nearly every step depends on nearly every other:
+/// threads that all run from the start, over two locations and one or two
+/// locks. For the model checker, where it is not the amount that counts.
+/// `init`: also a class with a static initialiser.
+pub fn contended(threads: usize, length: usize, init: bool) -> impl Strategy<Value = Program> {
+    let count = threads as u32;
+    let place = || (0u16..2).prop_map(Var);
+    let other = move || (0..count).prop_map(ThreadId);
+    let access = move || {
+        prop_oneof![
+            3 => (reg(), place()).prop_map(|(r, v)| load(r, v)),
+            3 => (place(), expr()).prop_map(|(v, e)| store(v, e)),
+            1 => (reg(), place()).prop_map(|(r, v)| read(r, v)),
+            1 => (place(), expr()).prop_map(|(v, e)| write(v, e)),
+            1 => (reg(), place(), 0i64..2).prop_map(|(r, v, e)| cas(r, v, e, add(r, 1))),
+            1 => (reg(), place()).prop_map(|(r, v)| fetch_add(r, v, 1)),
+        ]
+    };
+    let under_lock = move |lock: Lock| {
+        let inner = prop_oneof![
+            10 => access(),
+            1 => Just(Stmt::Wait(lock)),
+            2 => Just(Stmt::TimedWait(lock)),
+            3 => Just(Stmt::Notify(lock)),
+            1 => Just(Stmt::NotifyAll(lock)),
+            1 => reg().prop_map(move |r| try_sync(r, lock, [])),
+        ];
+        vec(inner, 0..3)
+    };
+    let simple = prop_oneof![
+        20 => access(),
+        3 => other().prop_map(Stmt::Unpark),
+        1 => Just(Stmt::Park),
+        2 => other().prop_map(Stmt::Interrupt),
+        2 => reg().prop_map(Stmt::Interrupted),
+        2 => (reg(), other()).prop_map(|(r, t)| Stmt::IsAlive(r, t)),
+        1 => other().prop_map(Stmt::Join),
+        1 => cond().prop_map(Stmt::Assert),
+        u32::from(init) => Just(Stmt::Init(Class(0), vec![write(Var(0), 1)])),
+    ];
+    let stmt = prop_oneof![
+        6 => simple.clone(),
+        4 => (0u16..2).prop_flat_map(move |l| {
+            under_lock(Lock(l)).prop_map(move |body| sync(Lock(l), body))
+        }),
+        1 => (0u16..2, vec(simple.clone(), 0..2)).prop_map(|(l, body)| shared(Lock(l), body)),
+        1 => (reg(), 0u16..2, vec(simple.clone(), 0..2))
+            .prop_map(|(r, l, body)| try_sync(r, Lock(l), body)),
+        2 => (cond(), vec(simple, 0..3)).prop_map(|(c, body)| Stmt::If(c, body, vec![])),
+        1 => (reg(), place()).prop_map(|(r, v)| Stmt::Spin {
+            cond: not(r),
+            body: vec![load(r, v)],
+        }),
+        1 => (reg(), place(), 0u16..2).prop_map(|(r, v, l)| Stmt::Spin {
+            cond: not(r),
+            body: vec![sync(Lock(l), [load(r, v)])],
+        }),
+        1 => (reg(), place()).prop_map(|(r, v)| Stmt::Spin {
+            cond: not(r),
+            body: vec![cas(r, v, 1, 0)],
+        }),
+    ];
+    vec(vec(stmt, 1..=length), 2..=threads).prop_map(Program::parallel)
+}

@@ -353,3 +353,54 @@ fn what_is_pending_is_what_happens() {
     }
     assert!(throws > 0);
 }
+
+#[test]
+fn an_attempt_at_a_lock_does_not_wait() {
+    let holder = vec![sync(L, [write(X, 1)])];
+    let tries = vec![try_sync(R, L, [read(S, X)])];
+    let runs = all(&Program::parallel([holder, tries.clone()]));
+    assert!(runs.iter().all(|r| r.outcome.deadlocked.is_empty()));
+    let got = |r: &&Execution| r.registers[1][0] == 1;
+    // Before, while (two places) and after the other has it.
+    assert_eq!(runs.iter().filter(got).count(), 2);
+    assert_eq!(runs.len(), 4);
+    let again = vec![sync(L, tries)];
+    assert_eq!(all(&Program::parallel([again]))[0].registers[0][0], 1);
+}
+
+#[test]
+fn a_spinning_thread_waits_for_a_write() {
+    let waiter: Vec<Stmt> = wait_for(R, X).into();
+    assert_eq!(deadlocks(&Program::parallel([waiter.clone()])), 1);
+    let setter = vec![store(X, 0), store(X, 1)];
+    let runs = all(&Program::parallel([waiter, setter]));
+    // How often it looked before each of the two: at most once.
+    assert_eq!(runs.len(), 4);
+    let seen = |r: &Execution| r.registers[0][0] == 1 && !r.outcome.truncated;
+    assert!(runs.iter().all(seen));
+}
+
+#[test]
+fn stepwise_machines_begin_end_and_give_up_locks_in_steps_of_their_own() {
+    let throws = vec![sync(L, [sync(M, [sync(L, [write(X, 1), assert(0)])])])];
+    let program = Program::parallel([throws]);
+    let mut machine = Machine::stepwise(&program);
+    let mut doing = Vec::new();
+    while let Some(ahead) = machine.ahead().first() {
+        doing.push(ahead.doing);
+        let thread = ahead.thread;
+        machine.step(Choice { thread, pick: 0 });
+    }
+    let (lock, shared) = (L, false);
+    let expected = [
+        Doing::Begin,
+        Doing::Lock { lock, shared },
+        Doing::Lock { lock: M, shared },
+        Doing::Write(X.loc()),
+        Doing::Unlock { lock: M, shared },
+        Doing::Unlock { lock, shared },
+        Doing::End,
+    ];
+    assert_eq!(doing, expected);
+    assert_eq!(machine.events, run(&program, |_| 0).events);
+}

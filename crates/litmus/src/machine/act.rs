@@ -24,7 +24,7 @@ impl Machine {
             Action::Write(place, value) => {
                 let loc = self.place(me, place)?;
                 let value = self.thread(me).eval(value);
-                self.memory.insert(loc, value);
+                self.put(loc, value);
                 self.emit(me, site, Op::Write(loc));
             }
             Action::Load(reg, place, mode) => {
@@ -35,7 +35,7 @@ impl Machine {
             Action::Store(place, value, mode) => {
                 let loc = self.place(me, place)?;
                 let value = self.thread(me).eval(value);
-                self.memory.insert(loc, value);
+                self.put(loc, value);
                 self.emit(me, site, Op::AtomicWrite(loc, *mode));
             }
             Action::Cas {
@@ -49,7 +49,7 @@ impl Machine {
                 let (expect, new) = (self.thread(me).eval(expect), self.thread(me).eval(new));
                 let same = self.value(loc) == expect;
                 if same {
-                    self.memory.insert(loc, new);
+                    self.put(loc, new);
                     self.emit(me, site, Op::AtomicUpdate(loc, *mode));
                 } else {
                     self.emit(me, site, Op::AtomicRead(loc, *mode));
@@ -65,7 +65,7 @@ impl Machine {
                 let loc = self.place(me, place)?;
                 let by = self.thread(me).eval(by);
                 let before = self.value(loc);
-                self.memory.insert(loc, before.wrapping_add(by));
+                self.put(loc, before.wrapping_add(by));
                 self.set(me, *old, before);
                 self.emit(me, site, Op::AtomicUpdate(loc, *mode));
             }
@@ -78,6 +78,21 @@ impl Machine {
                     Op::Acquire(lock.id())
                 };
                 self.emit(me, site, op);
+            }
+            &Action::TryLock { ok, lock, after } => {
+                let free = self.can_lock(me, lock, false);
+                self.set(me, ok, Value::from(free));
+                if free {
+                    self.take(me, lock, false, 1);
+                    let inside = Inside::Lock {
+                        lock,
+                        shared: false,
+                    };
+                    self.thread(me).inside.push(inside);
+                    self.emit(me, site, Op::Acquire(lock.id()));
+                } else {
+                    next = after;
+                }
             }
             &Action::Unlock { lock, shared } => {
                 self.give(me, lock, shared);
@@ -164,6 +179,11 @@ impl Machine {
                 self.thread(me).inside.pop();
                 self.emit(me, site, Op::InitEnd(class.id()));
             }
+            Action::Begin => self.emit(me, site, Op::Begin),
+            Action::End => {
+                self.thread(me).status = Status::Ended;
+                self.emit(me, site, Op::End);
+            }
         }
         self.thread(me).pc = next;
         Ok(())
@@ -207,6 +227,11 @@ impl Machine {
         }
     }
 
+    fn put(&mut self, loc: Loc, value: Value) {
+        self.memory.insert(loc, value);
+        *self.writes.entry(loc).or_default() += 1;
+    }
+
     fn set(&mut self, me: ThreadId, reg: Reg, value: Value) {
         self.thread(me).regs.insert(reg, value);
     }
@@ -244,10 +269,13 @@ impl Machine {
             Action::Acquire(object) => Op::SyncAcquire(object.id()),
             Action::InitBegin { class, .. } => Op::InitBegin(class.id()),
             Action::InitEnd(class) => Op::InitEnd(class.id()),
+            Action::TryLock { lock, .. } => Op::Acquire(lock.id()),
+            Action::Begin => Op::Begin,
+            Action::End => Op::End,
         })
     }
 
-    fn place(&self, me: ThreadId, place: &Place) -> Result<Loc, Throw> {
+    pub(super) fn place(&self, me: ThreadId, place: &Place) -> Result<Loc, Throw> {
         match place {
             Place::Var(var) => Ok(var.loc()),
             Place::Elem(array, index) => {

@@ -1,0 +1,178 @@
+//! Random programs: the exploration sees what brute force sees, and each class
+//! once, however it is cut up, stopped, stored and spread over workers.
+
+mod common;
+
+use common::*;
+use explore::{Config, Explorer, Job, Order};
+use litmus::Program;
+use litmus::random::contended;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseResult;
+use std::collections::BTreeSet;
+
+/// Far more than these programs have; so that a mistake ends.
+const LIMIT: Config = Config {
+    order: Order::Plain,
+    preemptions: None,
+    max_executions: Some(20_000),
+    threshold: None,
+};
+
+/// Prefixes up to which a program is small enough for brute force.
+const SMALL: usize = 800;
+
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+/// That each class was seen once.
+fn once(seen: Seen) -> Result<Seen, TestCaseError> {
+    let times = seen.classes.len();
+    let seen = seen.distinct();
+    prop_assert_eq!(times, seen.classes.len(), "a class was seen twice");
+    Ok(seen)
+}
+
+fn same(seen: &Seen, all: &Seen) -> TestCaseResult {
+    prop_assert_eq!(seen.classes.len(), all.classes.len());
+    prop_assert!(seen.classes == all.classes);
+    prop_assert_eq!(&seen.deadlocks, &all.deadlocks);
+    prop_assert_eq!(&seen.failures, &all.failures);
+    Ok(())
+}
+
+/// Makes the execution and takes note of it.
+fn work(program: &Program, job: &Job, seen: &mut Seen) -> explore::Execution {
+    let (execution, machine) = run(program, &Points::All, job.guide()).unwrap();
+    let labels: Vec<_> = execution.steps.iter().map(|s| s.label.clone()).collect();
+    seen.add(&labels, &machine);
+    execution
+}
+
+proptest! {
+    #![proptest_config(cases(700))]
+
+    #[test]
+    fn every_class_exactly_once(program in contended(3, 3, false)) {
+        let Some(all) = all_classes(&program, &Points::All, SMALL) else {
+            return Ok(());
+        };
+        let (seen, progress) = explored(&program, &Points::All, LIMIT);
+        prop_assert!(progress.complete);
+        prop_assert_eq!(progress.executions as usize, all.classes.len());
+        let seen = once(seen)?;
+        same(&seen, &all)?;
+        prop_assert_eq!(&seen.races, &all.races);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(300))]
+
+    #[test]
+    fn static_initialisers_too(program in contended(3, 3, true)) {
+        if let Some(all) = all_classes(&program, &Points::All, SMALL) {
+            let (seen, _) = explored(&program, &Points::All, LIMIT);
+            same(&once(seen)?, &all)?;
+        }
+    }
+
+    /// The twin of the twin: plainly all schedules.
+    #[test]
+    fn classes_of_all_schedules(program in contended(2, 2, true)) {
+        if let Some(all) = brute_force(&program, &Points::All, 500) {
+            let (seen, _) = explored(&program, &Points::All, LIMIT);
+            same(&once(seen)?, &all)?;
+        }
+    }
+
+    /// Only synchronisation is a point at first; what races becomes one. (Until
+    /// then a plain write may let a thread go on that spins, behind the back
+    /// of the exploration, which then cannot be complete.)
+    #[test]
+    fn all_races_with_points_where_it_races(program in contended(3, 3, false)) {
+        let Some(all) = all_classes(&program, &Points::All, SMALL) else {
+            return Ok(());
+        };
+        let mut points = BTreeSet::new();
+        let seen = loop {
+            let (seen, progress) = explored(&program, &Points::At(points.clone()), LIMIT);
+            let racing = seen.races.iter().flat_map(|key| [key.sites.0, key.sites.1]);
+            let before = points.len();
+            points.extend(racing);
+            if points.len() == before {
+                prop_assert!(progress.complete);
+                break seen;
+            }
+        };
+        prop_assert_eq!(&seen.races, &all.races);
+        prop_assert_eq!(&seen.deadlocks, &all.deadlocks);
+        prop_assert_eq!(&seen.failures, &all.failures);
+    }
+
+    #[test]
+    fn the_order_of_search_changes_nothing(program in contended(3, 3, false), order in 0usize..5) {
+        if let Some(all) = all_classes(&program, &Points::All, SMALL) {
+            let order = Order::ALL[order].1;
+            let (seen, _) = explored(&program, &Points::All, Config { order, ..LIMIT });
+            same(&once(seen)?, &all)?;
+        }
+    }
+
+    #[test]
+    fn all_within_a_bound_on_preemptions(program in contended(3, 2, false), bound in 0u32..3) {
+        let limit = Config { preemptions: Some(bound), ..LIMIT };
+        if let Some(all) = schedules(&program, &Points::All, Some(bound), 400) {
+            let (seen, progress) = explored(&program, &Points::All, limit);
+            prop_assert!(progress.complete);
+            same(&seen.distinct(), &all)?;
+        }
+    }
+
+    /// Several executions at once, ending in any order; workers that die; the
+    /// explorer killed and loaded again.
+    #[test]
+    fn nothing_is_lost_or_done_twice(
+        program in contended(3, 3, false),
+        chances in proptest::collection::vec(any::<u8>(), 8..64),
+        wide in 1usize..12,
+    ) {
+        let Some(all) = all_classes(&program, &Points::All, SMALL) else {
+            return Ok(());
+        };
+        let mut chances = chances.into_iter().chain(0..=255).cycle();
+        let mut explorer = Explorer::new(LIMIT);
+        let mut jobs: Vec<Job> = Vec::new();
+        let mut seen = Seen::default();
+        while !explorer.exhausted() {
+            let chance = chances.next().unwrap() as usize;
+            if jobs.len() < wide {
+                jobs.extend(explorer.next());
+            }
+            if chance % 17 == 1 {
+                let stored = serde_json::to_string(&explorer).unwrap();
+                explorer = serde_json::from_str(&stored).unwrap();
+                explorer.requeue();
+                jobs.clear();
+            }
+            if jobs.is_empty() || (chance.is_multiple_of(3) && jobs.len() < wide) {
+                continue;
+            }
+            let job = jobs.remove(chance % jobs.len());
+            if chance.is_multiple_of(5) {
+                explorer.give_back(job.id).unwrap();
+            } else {
+                let execution = work(&program, &job, &mut seen);
+                explorer.finish(job.id, &execution, 0).unwrap();
+                prop_assert!(explorer.finish(job.id, &execution, 0).is_err());
+            }
+        }
+        prop_assert!(explorer.progress().complete);
+        same(&once(seen)?, &all)?;
+    }
+}
