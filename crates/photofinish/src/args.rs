@@ -127,6 +127,20 @@ pub struct Predict {
     /// Look at a recorded trace, or at STD text, instead of running a program
     #[arg(long, value_name = "FILE", conflicts_with = "program")]
     pub trace: Option<PathBuf>,
+    /// Also predict where something comes into a critical section, or into a
+    /// unit named with --units, that no serial order explains
+    #[arg(long)]
+    pub atomicity: bool,
+    /// Methods that are meant to be atomic: `com.shop.Bank.transfer`, `Bank.*`
+    #[arg(long, value_name = "METHOD", value_delimiter = ',')]
+    pub units: Vec<String>,
+    /// Also check the properties in this file on every order that the run
+    /// allows; docs/properties.md is the manual
+    #[arg(long, value_name = "FILE")]
+    pub property: Option<PathBuf>,
+    /// Give up on a property after so many cuts, and say so
+    #[arg(long, value_name = "N", default_value = "1000000")]
+    pub cuts: u64,
     #[command(flatten)]
     pub launch: Launch,
     #[command(flatten)]

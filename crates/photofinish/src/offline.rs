@@ -16,7 +16,7 @@ use std::io::{Read, Seek};
 use std::path::Path;
 use std::time::Instant;
 use trace::tables::{Site, SiteKind};
-use trace::{Ending, Event, Gap, ObjId, SiteId, Tables, ThreadId, Trace};
+use trace::{Ending, Event, Gap, Loc, ObjId, SiteId, Tables, ThreadId, Trace};
 
 const ACC_STATIC: u16 = 0x0008;
 
@@ -248,14 +248,19 @@ impl Names<'_> {
     }
 
     fn location(&self, finding: &Finding) -> Location {
-        let sites = [finding.first.site, finding.second.site].map(|id| self.0.sites.get(&id));
-        let object = self.0.objects.get(&finding.loc.obj);
+        self.location_of(finding.loc, [finding.first.site, finding.second.site])
+    }
+
+    /// A location, as the statements that access it name it.
+    pub fn location_of(&self, loc: Loc, sites: [SiteId; 2]) -> Location {
+        let sites = sites.map(|id| self.0.sites.get(&id));
+        let object = self.0.objects.get(&loc.obj);
         let is_array = object.is_some_and(|object| object.class.starts_with('['))
             || sites.iter().flatten().any(|site| site.kind.is_element());
         if is_array {
             return Location::Array {
                 array: object.map_or_else(|| "array".to_owned(), |o| class_name(&o.class)),
-                index: Some(finding.loc.slot),
+                index: Some(loc.slot),
                 from: sites
                     .iter()
                     .flatten()
@@ -272,7 +277,7 @@ impl Names<'_> {
                 .flatten()
                 .find_map(|s| Some((s, s.target.as_ref()?)))
         };
-        if let Some(field) = self.0.fields.get(&finding.loc.slot) {
+        if let Some(field) = self.0.fields.get(&loc.slot) {
             Location::Field {
                 class: dotted(&field.class),
                 field: field.name.to_string(),
@@ -289,7 +294,7 @@ impl Names<'_> {
                 class: object
                     .map(|object| class_name(&object.class))
                     .unwrap_or_default(),
-                field: format!("field {}", finding.loc.slot),
+                field: format!("field {}", loc.slot),
                 is_static: false,
             }
         }

@@ -2,6 +2,8 @@
 //! engines look at the same trace; what each found is merged into one report
 //! and compared in a table.
 
+mod checks;
+
 use crate::args::{self, Predict};
 use crate::exit::{self, Failure};
 use crate::launch::Launcher;
@@ -9,8 +11,9 @@ use crate::offline::{self, HeldLock, Names};
 use crate::session::Session;
 use crate::show;
 use ::predict::deps::Deps;
-use ::predict::{Method, Prediction, Predictions, Standing, Witness};
+use ::predict::{Method, Prediction, Predictions, Standing};
 use anyhow::Context;
+use checks::{Asked, Checked};
 use detect::held::HeldLocks;
 use driver::options::Mode;
 use report::finding::Findings;
@@ -32,9 +35,10 @@ const STRETCHES: usize = 200;
 
 pub fn command(args: &Predict) -> Result<u8, Failure> {
     let methods: BTreeSet<Method> = args.engine.iter().map(|e| method(*e)).collect();
+    let asked = Asked::new(args)?;
     match &args.trace {
-        Some(path) => from_trace(args, &methods, path),
-        None => from_program(args, &methods),
+        Some(path) => from_trace(args, &methods, &asked, path),
+        None => from_program(args, &methods, &asked),
     }
 }
 
@@ -49,7 +53,12 @@ fn method(engine: args::Engine) -> Method {
     }
 }
 
-fn from_trace(args: &Predict, methods: &BTreeSet<Method>, path: &Path) -> Result<u8, Failure> {
+fn from_trace(
+    args: &Predict,
+    methods: &BTreeSet<Method>,
+    asked: &Asked,
+    path: &Path,
+) -> Result<u8, Failure> {
     let start = Instant::now();
     let json = show::JsonFile::open(&args.show)?;
     let input = read(path)?;
@@ -64,13 +73,17 @@ fn from_trace(args: &Predict, methods: &BTreeSet<Method>, path: &Path) -> Result
             },
         );
     });
-    for text in complaints(&rows) {
+    let checked = checks::check(asked, &input);
+    for text in complaints(&rows)
+        .into_iter()
+        .chain(checked.warnings.clone())
+    {
         merge.warn(text);
     }
     let seconds = start.elapsed().as_secs_f64();
     let mut report = merge.finish(show::tool(), "predict", input.program.clone(), seconds);
     let code = match () {
-        () if !report.races.is_empty() => exit::FOUND,
+        () if !report.races.is_empty() || checked.found => exit::FOUND,
         () if report.coverage.threads < 2 => {
             report
                 .warnings
@@ -79,11 +92,11 @@ fn from_trace(args: &Predict, methods: &BTreeSet<Method>, path: &Path) -> Result
         }
         () => exit::NOTHING_FOUND,
     };
-    finish(args, json, report, &rows)?;
+    finish(args, json, report, &rows, checked)?;
     Ok(code)
 }
 
-fn from_program(args: &Predict, methods: &BTreeSet<Method>) -> Result<u8, Failure> {
+fn from_program(args: &Predict, methods: &BTreeSet<Method>, asked: &Asked) -> Result<u8, Failure> {
     let launcher = Launcher::new(&args.launch)?;
     let json = show::JsonFile::open(&args.show)?;
     let output = show::program_output(&args.show);
@@ -99,6 +112,7 @@ fn from_program(args: &Predict, methods: &BTreeSet<Method>) -> Result<u8, Failur
     session.add(result);
     let (mut report, mut code) = session.finish("predict");
     let mut rows = Vec::new();
+    let mut checked = Checked::default();
     if started {
         let start = Instant::now();
         let input = read(&path)?;
@@ -107,16 +121,20 @@ fn from_program(args: &Predict, methods: &BTreeSet<Method>) -> Result<u8, Failur
             merge.add(found, run);
         });
         rows = done;
-        for text in report.warnings.drain(..).chain(complaints(&rows)) {
+        checked = checks::check(asked, &input);
+        let texts = complaints(&rows)
+            .into_iter()
+            .chain(checked.warnings.clone());
+        for text in report.warnings.drain(..).chain(texts) {
             merge.warn(text);
         }
         let seconds = report.timing.total_s + start.elapsed().as_secs_f64();
         report = merge.finish(show::tool(), "predict", report.program, seconds);
-        if !report.races.is_empty() {
+        if !report.races.is_empty() || checked.found {
             code = exit::FOUND;
         }
     }
-    finish(args, json, report, &rows)?;
+    finish(args, json, report, &rows, checked)?;
     Ok(code)
 }
 
@@ -256,7 +274,8 @@ fn analyse(
                 let held = event.and_then(|event| locks.get(&event));
                 access.locks = held.map(|held| held.iter().map(|h| names.lock(h)).collect());
             }
-            let witness = p.witness.as_ref().map(|w| steps(&names, &input.events, w));
+            let witness = p.witness.as_ref().map(|w| w.order(&input.events));
+            let witness = witness.map(|order| steps(&names, &input.events, &order, 2));
             merge.add_worked_out(race, status(p.standing), witness);
         }
     }
@@ -319,14 +338,13 @@ fn locks(rows: &[Row], events: &[Event]) -> FxHashMap<u64, Vec<HeldLock>> {
 
 /// A witness for people and scripts: who does how many events, one stretch
 /// after the other, and what the last of each is.
-fn steps(names: &Names<'_>, events: &[Event], witness: &Witness) -> Value {
-    let order = witness.order(events);
+/// `alone` events at the end stand for themselves.
+fn steps(names: &Names<'_>, events: &[Event], order: &[u32], alone: usize) -> Value {
     let mut stretches: Vec<(usize, usize)> = Vec::new();
     for at in 0..order.len() {
         let thread = |at: usize| events.get(order[at] as usize).map(|e| e.thread);
         match stretches.last_mut() {
-            // The two accesses stand for themselves.
-            Some((_, end)) if at + 2 < order.len() && thread(*end) == thread(at) => *end = at,
+            Some((_, end)) if at + alone < order.len() && thread(*end) == thread(at) => *end = at,
             _ => stretches.push((at, at)),
         }
     }
@@ -416,6 +434,7 @@ fn finish(
     json: show::JsonFile,
     mut report: Report,
     rows: &[Row],
+    checked: Checked,
 ) -> Result<(), Failure> {
     let engines: Vec<Value> = rows
         .iter()
@@ -433,11 +452,23 @@ fn finish(
         })
         .collect();
     report.other.insert("engines".into(), Value::Array(engines));
+    for (name, list) in [
+        ("atomicity", checked.atomicity),
+        ("properties", checked.properties),
+    ] {
+        if !list.is_empty() {
+            report.other.insert(name.into(), Value::Array(list));
+        }
+    }
     json.write(&report)?;
     show::to_terminal(&report, &args.show, &args.launch.program, std::io::stderr())?;
-    if !args.show.quiet && rows.len() > 1 {
-        // Whoever closed standard error does not want the table either.
-        let _ = std::io::stderr().write_all(table(rows).as_bytes());
+    if !args.show.quiet {
+        let mut text = checked.text;
+        if rows.len() > 1 {
+            text += &table(rows);
+        }
+        // Whoever closed standard error does not want this either.
+        let _ = std::io::stderr().write_all(text.as_bytes());
     }
     Ok(())
 }
