@@ -256,8 +256,8 @@ struct Marks<'r> {
     writes: FxHashMap<u32, u64>,
     /// Of exclusive and of shared releases.
     locks: FxHashMap<LockId, (u64, u64)>,
-    /// Monitors and objects handed over.
-    objects: FxHashMap<(bool, ObjId), u64>,
+    /// What monitors' waits and notifies, and hand-overs of objects, have.
+    objects: FxHashMap<(Serial, ObjId), u64>,
     signals: FxHashMap<ThreadId, u64>,
     inits: u64,
     /// Events with marks, ascending.
@@ -319,16 +319,11 @@ impl<'r> Marks<'r> {
         if signals::awaits(e.op) {
             mark |= self.signals.get(&e.thread).copied().unwrap_or(0);
         }
-        let serial = match e.op {
-            Op::WaitBegin(lock)
-            | Op::WaitEnd { lock, .. }
-            | Op::Notify(lock)
-            | Op::NotifyAll(lock) => Some((true, lock.0)),
-            Op::SyncRelease(object) | Op::SyncAcquire(object) => Some((false, object)),
-            _ => None,
-        };
-        if let Some(key) = serial {
-            mark |= self.objects.get(&key).copied().unwrap_or(0);
+        let serial = Serial::of(e.op);
+        if let Some((kind, object)) = serial {
+            for before in kind.after() {
+                mark |= self.objects.get(&(*before, object)).copied().unwrap_or(0);
+            }
         }
         match e.op {
             // A reversed one comes after all others, by step 3.
@@ -406,6 +401,39 @@ impl<'r> Marks<'r> {
             placed |= 1 << next;
         }
         Some(rank)
+    }
+}
+
+/// What keeps its order with what, of the events of one object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Serial {
+    /// Waits and notifies: all.
+    Monitor,
+    /// Giving over and taking over: each with the other, not among themselves.
+    Release,
+    Acquire,
+}
+
+impl Serial {
+    pub fn of(op: Op) -> Option<(Serial, ObjId)> {
+        match op {
+            Op::WaitBegin(lock)
+            | Op::WaitEnd { lock, .. }
+            | Op::Notify(lock)
+            | Op::NotifyAll(lock) => Some((Serial::Monitor, lock.0)),
+            Op::SyncRelease(object) => Some((Serial::Release, object)),
+            Op::SyncAcquire(object) => Some((Serial::Acquire, object)),
+            _ => None,
+        }
+    }
+
+    /// What it comes after, if that was before.
+    pub fn after(self) -> &'static [Serial] {
+        match self {
+            Serial::Monitor => &[Serial::Monitor],
+            Serial::Release => &[Serial::Acquire],
+            Serial::Acquire => &[Serial::Release],
+        }
     }
 }
 

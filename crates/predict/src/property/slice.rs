@@ -19,6 +19,7 @@ use super::Labelled;
 use crate::deps::Deps;
 use crate::found::AnyAccess;
 use crate::index::{Index, NEVER, NONE};
+use crate::osr::Serial;
 use crate::signals;
 use crate::sliced::matter;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -155,7 +156,7 @@ struct Orders {
     writes: FxHashMap<u32, Clock>,
     accesses: FxHashMap<u32, Clock>,
     /// Monitors, and objects handed over.
-    objects: FxHashMap<(bool, ObjId), Clock>,
+    objects: FxHashMap<(Serial, ObjId), Clock>,
     forks: FxHashMap<u32, Clock>,
     signals: FxHashMap<u32, Clock>,
     inits: Clock,
@@ -182,16 +183,13 @@ impl Orders {
             join(&mut now, &fork);
         }
         join(&mut now, &self.inits);
-        let object = match e.op {
-            Op::WaitBegin(lock)
-            | Op::WaitEnd { lock, .. }
-            | Op::Notify(lock)
-            | Op::NotifyAll(lock) => Some((true, lock.0)),
-            Op::SyncRelease(object) | Op::SyncAcquire(object) => Some((false, object)),
-            _ => None,
-        };
-        if let Some(before) = object.and_then(|o| self.objects.get(&o)) {
-            join(&mut now, before);
+        let object = Serial::of(e.op);
+        if let Some((kind, object)) = object {
+            for before in kind.after() {
+                if let Some(before) = self.objects.get(&(*before, object)) {
+                    join(&mut now, before);
+                }
+            }
         }
         if signals::awaits(e.op)
             && let Some(sent) = self.signals.get(&me)
