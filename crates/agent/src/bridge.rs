@@ -34,6 +34,8 @@ pub struct Bridge {
     control: jclass,
     number_of: jmethodID,
     reentering: jmethodID,
+    awaited: jmethodID,
+    forget_holder: jmethodID,
     named: jmethodID,
     held_by: jmethodID,
     blocker: jmethodID,
@@ -121,6 +123,12 @@ impl Bridge {
             control,
             number_of: jni.static_method(control, "numberOf", "(Ljava/lang/Object;Z)I")?,
             reentering: jni.static_method(control, "reentering", "(Ljava/lang/Object;)V")?,
+            awaited: jni.static_method(
+                control,
+                "awaited",
+                "(Ljava/lang/Thread;)Ljava/lang/Object;",
+            )?,
+            forget_holder: jni.static_method(control, "forgetHolder", "(Ljava/lang/Object;)V")?,
             named: jni.static_method(control, "named", "(I)Ljava/lang/String;")?,
             held_by: jni.static_method(
                 control,
@@ -229,6 +237,16 @@ impl Bridge {
     /// Returns when no other controlled thread holds the object's monitor.
     pub fn reentering(&self, jni: Jni, o: jobject) {
         jni.call_void(self.control, self.reentering, &[object(o)]);
+    }
+
+    /// The object whose monitor a thread waits for, or null.
+    pub fn awaited(&self, jni: Jni, thread: jobject) -> jobject {
+        jni.call_object(self.control, self.awaited, &[object(thread)])
+    }
+
+    /// Nobody holds the object's monitor, whatever we thought.
+    pub fn forget_holder(&self, jni: Jni, o: jobject) {
+        jni.call_void(self.control, self.forget_holder, &[object(o)]);
     }
 
     /// An object by its number, for people.

@@ -23,6 +23,7 @@ pub fn install(agent: &Agent) -> Result<(), String> {
     let more: &[u32] = match agent.control {
         Some(_) => &[
             capability::MONITOR_EVENTS,
+            capability::GET_MONITOR_INFO,
             capability::GARBAGE_COLLECTION_EVENTS,
         ],
         None => &[],

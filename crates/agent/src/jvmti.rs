@@ -27,6 +27,7 @@ const GET_FIELD_MODIFIERS: usize = 61;
 const GET_METHOD_NAME: usize = 63;
 const GET_METHOD_DECLARING_CLASS: usize = 64;
 const GET_LINE_NUMBER_TABLE: usize = 69;
+const GET_OBJECT_MONITOR_USAGE: usize = 58;
 const GET_STACK_TRACE: usize = 103;
 const SET_EVENT_CALLBACKS: usize = 121;
 const GET_SYSTEM_PROPERTY: usize = 130;
@@ -40,6 +41,7 @@ pub mod capability {
     pub const GET_SOURCE_FILE_NAME: u32 = 11;
     pub const GET_LINE_NUMBERS: u32 = 12;
     pub const ALL_CLASS_HOOK_EVENTS: u32 = 26;
+    pub const GET_MONITOR_INFO: u32 = 7;
     pub const MONITOR_EVENTS: u32 = 28;
     pub const NATIVE_METHOD_BIND_EVENTS: u32 = 30;
     pub const GARBAGE_COLLECTION_EVENTS: u32 = 31;
@@ -91,6 +93,16 @@ struct ThreadGroupInfo {
     name: *mut c_char,
     max_priority: jint,
     is_daemon: jboolean,
+}
+
+#[repr(C)]
+struct MonitorUsage {
+    owner: jobject,
+    entry_count: jint,
+    waiter_count: jint,
+    waiters: *mut jobject,
+    notify_waiter_count: jint,
+    notify_waiters: *mut jobject,
 }
 
 #[repr(C)]
@@ -441,6 +453,29 @@ impl Jvmti {
             &mut s
         );
         self.take_string(s)
+    }
+
+    /// Whether no thread owns the monitor of an object; false if that cannot be
+    /// told. Stops all threads for a moment.
+    pub fn is_monitor_free(&self, o: jobject) -> bool {
+        let mut usage = MonitorUsage {
+            owner: ptr::null_mut(),
+            entry_count: 0,
+            waiter_count: 0,
+            waiters: ptr::null_mut(),
+            notify_waiter_count: 0,
+            notify_waiters: ptr::null_mut(),
+        };
+        let error = call!(
+            self,
+            GET_OBJECT_MONITOR_USAGE,
+            (jobject, *mut MonitorUsage),
+            o,
+            &mut usage
+        );
+        self.deallocate(usage.waiters.cast());
+        self.deallocate(usage.notify_waiters.cast());
+        error == 0 && usage.owner.is_null()
     }
 
     /// Frames of the current thread, innermost first.

@@ -38,7 +38,7 @@ use callers::Callers;
 use jni_sys::jobject;
 use journal::Journal;
 use rustc_hash::FxHashMap;
-use schedule::{Kind, Next, Thread, World};
+use schedule::{Kind, Next, Status, Thread, Why, World};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, RwLock};
@@ -255,13 +255,56 @@ impl Control {
             }
             None => std::thread::sleep(grace),
         }
-        match self.ask(a, World::resume) {
+        self.free_forgotten(a, jni);
+        let mut idle = false;
+        let next = self.ask(a, |world| {
+            idle = world.running().is_none();
+            world.resume()
+        });
+        match next {
             Next::Stuck => self.end_in_deadlock(a, jni, &[]),
-            Next::Run(thread) if Some(thread) == me.map(|p| p.thread) => return true,
+            Next::Run(thread) if idle => {
+                if Some(thread) == me.map(|p| p.thread) {
+                    return true;
+                }
+                self.announce(a, jni, me, next);
+            }
             // Somebody was woken, and told by whoever woke it.
             _ => {}
         }
         false
+    }
+
+    /// A thread that ran out of stack at the very end of a synchronized block gave
+    /// the monitor back without being able to say so. Before anything is called a
+    /// deadlock, the JVM is asked. True if somebody can go on.
+    fn free_forgotten(&self, a: &Agent, jni: Jni) -> bool {
+        let Some(bridge) = a.bridge.get() else {
+            return false;
+        };
+        let blocked: Vec<(Thread, u64)> = {
+            let state = self.lock();
+            let status = |t| state.world.status(t);
+            (0..state.world.threads() as Thread)
+                .filter_map(|t| match status(t) {
+                    Status::Blocked(b) if b.why == Why::Monitor => Some((t, b.obj)),
+                    _ => None,
+                })
+                .collect()
+        };
+        let mut any = false;
+        for (thread, number) in blocked {
+            let Some(place) = self.place(thread) else {
+                continue;
+            };
+            let o = bridge.awaited(jni, place.object);
+            if !o.is_null() && a.jvmti.is_monitor_free(o) {
+                bridge.forget_holder(jni, o);
+                self.released(number);
+                any = true;
+            }
+        }
+        any
     }
 
     /// Before the program goes on: a thread that ends must be seen to be dead,

@@ -54,7 +54,7 @@ impl Control {
         };
         let next = self.ask(a, |world| world.block(me.thread, blocked));
         let cycle = self.lock().world.cycle(me.thread);
-        if !cycle.is_empty() {
+        if !cycle.is_empty() && !self.free_forgotten(a, jni) {
             self.end_in_deadlock(a, jni, &cycle);
         }
         let status = self.set_status(jni, me, super::blocking::BLOCKED);

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 const PERIOD: Duration = Duration::from_millis(10);
 /// Looks in a row that find the thread asleep, its processor time unchanged.
 const PATIENCE: u32 = 5;
+/// The same while threads of the JVM's own have work to do.
+const JVM_PATIENCE: u32 = 200;
 
 impl Control {
     pub(super) fn start_watch(&self) {
@@ -37,7 +39,7 @@ impl Control {
         let mut beat = 0;
         let mut last_life = Instant::now();
         let mut asleep: Option<(u32, u64)> = None;
-        let mut looks = 0;
+        let (mut looks, mut jvm_looks) = (0, 0);
         while !self.is_over.load(Ordering::Acquire) {
             std::thread::sleep(PERIOD);
             let now = self.beat.load(Ordering::Relaxed);
@@ -55,11 +57,19 @@ impl Control {
             if seen.is_some_and(|s| !s.asleep) {
                 last_life = Instant::now(); // it computes
             }
-            looks = if sleeping.is_some() && sleeping == asleep {
-                looks + 1
-            } else {
-                0
+            looks = match sleeping {
+                Some(_) if sleeping != asleep => 0,
+                // It may wait for one of the JVM's own threads.
+                Some(_) if looks > 0 && self.is_jvm_busy() && jvm_looks < JVM_PATIENCE => {
+                    jvm_looks += 1;
+                    looks
+                }
+                Some(_) => looks + 1,
+                None => 0,
             };
+            if looks == 0 {
+                jvm_looks = 0;
+            }
             asleep = sleeping;
             if let (true, Some(place)) = (looks >= PATIENCE, running) {
                 looks = 0;
@@ -71,6 +81,24 @@ impl Control {
                 self.give_up(a);
             }
         }
+    }
+
+    /// Whether a thread that is not the program's, such as a compiler, wants to run.
+    fn is_jvm_busy(&self) -> bool {
+        let watch = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+        let controlled: Vec<u32> = {
+            let places = self.places.read().unwrap_or_else(|e| e.into_inner());
+            let tids = places.iter().map(|p| p.tid.load(Ordering::Acquire));
+            tids.chain([watch]).collect()
+        };
+        let Ok(tasks) = std::fs::read_dir("/proc/self/task") else {
+            return false;
+        };
+        tasks
+            .flatten()
+            .filter_map(|t| t.file_name().to_str()?.parse::<u32>().ok())
+            .filter(|tid| !controlled.contains(tid))
+            .any(|tid| task_state(tid).is_some_and(|s| !s.asleep))
     }
 
     /// The thread waits for something outside.
@@ -132,7 +160,10 @@ struct Seen {
 
 /// What the kernel says of a thread.
 fn kernel_state(place: &Place) -> Option<Seen> {
-    let tid = place.tid.load(Ordering::Acquire);
+    task_state(place.tid.load(Ordering::Acquire))
+}
+
+fn task_state(tid: u32) -> Option<Seen> {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{tid}/stat")).ok()?;
     // The name, in parentheses, may contain anything.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();

@@ -108,16 +108,18 @@ final class PhotofinishControl {
         if (s.holder == t) return; // again: nobody can tell
         if (point && free(t)) point(ACQUIRE, s, 0, site);
         else if ((U.getInt(CHOICE) & 2) != 0 && t.place != 0) PhotofinishNative.comeIn();
-        until(t, s, site);
+        until(t, s, o, site);
     }
 
     /** Returns when no other controlled thread holds the monitor. */
-    private static void until(PhotofinishThread t, PhotofinishShadow s, int site) {
+    private static void until(PhotofinishThread t, PhotofinishShadow s, Object o, int site) {
         if (t.place == 0) return;
         PhotofinishThread other = s.holder;
         while (other != null && other != t && other.place != 0) {
             s.contended = true;
+            t.awaited = o;
             PhotofinishNative.monitor(number(s), other.place, site);
+            t.awaited = null;
             other = s.holder;
         }
     }
@@ -125,7 +127,7 @@ final class PhotofinishControl {
     /** For the agent: before a monitor is entered again after a wait. */
     static void reentering(Object o) {
         PhotofinishThread t = Thread.currentThread().$pf;
-        if (t != null) until(t, PhotofinishTable.find(o), 0);
+        if (t != null) until(t, PhotofinishTable.find(o), o, 0);
     }
 
     static void released(PhotofinishThread t, PhotofinishShadow s) {
@@ -211,6 +213,19 @@ final class PhotofinishControl {
         statics[staticCount] = PhotofinishTable.find(c);
         staticOffsets[staticCount] = offset;
         return staticCount++;
+    }
+
+    /** For the agent: nobody holds the monitor, whatever we thought. */
+    static void forgetHolder(Object o) {
+        PhotofinishShadow s = PhotofinishTable.find(o);
+        s.holder = null;
+        s.holds = 0;
+    }
+
+    /** For the agent: the object whose monitor a thread waits for. */
+    static Object awaited(Thread thread) {
+        PhotofinishThread t = thread.$pf;
+        return t == null ? null : t.awaited;
     }
 
     // For the agent, when a run has come to an end that is not its own.

@@ -57,6 +57,9 @@ public final class PhotofinishThread {
     /** Number of this thread among the controlled ones, plus one; 0 if it is not controlled. Set by the agent. */
     int place;
 
+    /** The object whose monitor the thread waits for. */
+    Object awaited;
+
     /** Depth of class loading, linking and initialisation: no other thread goes on meanwhile. */
     int linking;
 
