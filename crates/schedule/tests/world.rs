@@ -1,0 +1,296 @@
+//! The state of a controlled run, told made-up things: who is picked, who wakes
+//! when, what time it is.
+
+use proptest::prelude::*;
+use schedule::{
+    Blocked, Decision, Kind, Next, Op, Params, Status, Strategy as Scheduler, Thread, View, Wake,
+    Why, World, strategy,
+};
+use std::collections::BTreeMap;
+
+fn op(kind: Kind) -> Op {
+    Op {
+        kind,
+        site: 1,
+        obj: 0,
+        slot: 0,
+    }
+}
+
+fn blocked(why: Why, obj: u64, deadline: Option<u64>) -> Blocked {
+    Blocked {
+        why,
+        obj,
+        site: 1,
+        owner: None,
+        deadline,
+    }
+}
+
+/// Always the ready thread of the lowest number.
+struct Lowest;
+
+impl Scheduler for Lowest {
+    fn name(&self) -> &'static str {
+        "lowest"
+    }
+
+    fn pick(&mut self, view: &View<'_>) -> Decision {
+        Decision::Run(view.ready[0].thread)
+    }
+}
+
+/// Lets time pass whenever it may.
+struct Impatient;
+
+impl Scheduler for Impatient {
+    fn name(&self) -> &'static str {
+        "impatient"
+    }
+
+    fn pick(&mut self, view: &View<'_>) -> Decision {
+        match view.timers {
+            true => Decision::Tick,
+            false => Decision::Run(view.ready[0].thread),
+        }
+    }
+}
+
+fn world(strategy: impl Scheduler + 'static, threads: u32) -> World {
+    let mut world = World::new(Box::new(strategy), 1, 1_000_000);
+    world.start_running(false);
+    for _ in 1..threads {
+        world.start(false);
+    }
+    world
+}
+
+#[test]
+fn sleepers_wake_in_the_order_of_their_deadlines_and_cost_nothing() {
+    let mut w = world(Lowest, 3);
+    let hour = 3_600_000_000_000;
+    assert_eq!(
+        w.block(0, blocked(Why::Sleep, 0, Some(2 * hour))),
+        Next::Run(1)
+    );
+    assert_eq!(w.block(1, blocked(Why::Sleep, 0, Some(hour))), Next::Run(2));
+    assert_eq!(
+        w.block(2, blocked(Why::Sleep, 0, Some(3 * hour))),
+        Next::Run(1)
+    );
+    assert!((hour..2 * hour).contains(&w.now()));
+    assert_eq!(w.woken(1), Wake::TimedOut);
+    assert_eq!(w.end(1), Next::Run(0));
+    assert_eq!(w.end(0), Next::Run(2));
+    assert!(w.now() >= 3 * hour);
+}
+
+#[test]
+fn deadlines_of_one_instant_expire_in_the_order_they_were_set() {
+    let mut w = world(Lowest, 3);
+    w.block(0, blocked(Why::Wait, 7, Some(50_000_000)));
+    w.block(1, blocked(Why::Sleep, 0, Some(50_000_000)));
+    let next = w.block(2, blocked(Why::Sleep, 0, Some(50_000_000)));
+    assert_eq!(next, Next::Run(0));
+}
+
+#[test]
+fn a_permit_is_kept_for_the_next_park_and_only_one_is() {
+    let mut w = world(Lowest, 2);
+    w.unpark(0);
+    w.unpark(0);
+    assert_eq!(w.park(0, 1, None), None, "there was a permit");
+    assert_eq!(w.park(0, 1, None), Some(Next::Run(1)));
+    w.unpark(0);
+    assert_eq!(w.status(0), Status::Ready(op(Kind::Park)));
+    assert_eq!(w.end(1), Next::Run(0));
+    assert_eq!(w.woken(0), Wake::Signalled);
+}
+
+#[test]
+fn an_interrupt_ends_waits_and_counts_as_an_unpark() {
+    let mut w = world(Lowest, 2);
+    w.block(0, blocked(Why::Wait, 9, None));
+    w.interrupt(0);
+    assert_eq!(w.woken(0), Wake::Interrupted);
+    w.interrupt(1);
+    assert_eq!(w.park(1, 1, None), None);
+}
+
+#[test]
+fn who_is_notified_goes_on_when_the_monitor_is_free() {
+    let mut w = world(Lowest, 3);
+    assert_eq!(w.block(0, blocked(Why::Wait, 9, None)), Next::Run(1));
+    assert_eq!(w.block(1, blocked(Why::Wait, 9, None)), Next::Run(2));
+    w.notify(9, false);
+    let waits = |w: &World, t| matches!(w.status(t), Status::Blocked(b) if b.why == Why::Wait);
+    assert!(waits(&w, 0) != waits(&w, 1), "one of them was woken");
+    w.notify(9, true);
+    assert!(!waits(&w, 0) && !waits(&w, 1));
+    assert!(matches!(w.status(0), Status::Blocked(b) if b.owner == Some(2)));
+    w.released(9);
+    assert_eq!(
+        w.status(0),
+        Status::Ready(Op {
+            obj: 9,
+            ..op(Kind::Acquire)
+        })
+    );
+    assert_eq!(w.end(2), Next::Run(0));
+}
+
+#[test]
+fn nobody_left_to_run_is_stuck_only_if_the_program_waits_for_somebody() {
+    let mut w = World::new(Box::new(Lowest), 1, 100);
+    w.start_running(false);
+    w.start(true);
+    assert_eq!(w.block(0, blocked(Why::Wait, 9, None)), Next::Run(1));
+    assert_eq!(w.leave(1), Next::Idle, "it may come back");
+    assert_eq!(w.back(1, op(Kind::Begin)), Next::Run(1));
+    assert_eq!(w.block(1, blocked(Why::Park, 0, None)), Next::Stuck);
+    w.interrupt(0);
+    assert_eq!(w.resume(), Next::Run(0));
+    assert_eq!(w.end(0), Next::Idle, "only a daemon is left");
+}
+
+#[test]
+fn a_circle_of_monitors_is_seen_while_others_run() {
+    let mut w = world(Lowest, 3);
+    let held_by = |owner, obj| Blocked {
+        owner: Some(owner),
+        ..blocked(Why::Monitor, obj, None)
+    };
+    w.block(0, held_by(1, 5));
+    assert!(w.cycle(0).is_empty());
+    w.block(1, held_by(0, 6));
+    assert_eq!(w.cycle(1), [1, 0]);
+    assert!(w.cycle(2).is_empty());
+}
+
+#[test]
+fn time_passes_when_the_strategy_says_so() {
+    let mut w = world(Impatient, 2);
+    let sleep = blocked(Why::Sleep, 0, Some(1_000_000_000));
+    assert_eq!(w.block(0, sleep), Next::Run(0), "although 1 was ready");
+    assert_eq!((w.counts.ticks, w.woken(0)), (1, Wake::TimedOut));
+}
+
+#[test]
+fn more_steps_than_allowed_end_the_run() {
+    let mut w = World::new(Box::new(Lowest), 1, 10);
+    w.start_running(false);
+    w.start(false);
+    let ends = (0..20).map(|_| w.point(0, op(Kind::AtomicRead)));
+    assert!(ends.into_iter().any(|next| next == Next::Limit));
+}
+
+/// What a made-up program does next.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Point(Kind),
+    Sleep(u64),
+    Wait(u64, Option<u64>),
+    Notify(u64, bool),
+    Park(Option<u64>),
+    Unpark(Thread),
+    Interrupt(Thread),
+    Start,
+    Leave,
+    Back(Thread),
+    End,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let thread = 0..6u32;
+    let limit = prop_oneof![Just(None), (1..5_000_000u64).prop_map(Some)];
+    prop_oneof![
+        Just(Act::Point(Kind::Acquire)),
+        Just(Act::Point(Kind::Spin)),
+        (1..5_000_000u64).prop_map(Act::Sleep),
+        (1..3u64, limit.clone()).prop_map(|(o, d)| Act::Wait(o, d)),
+        (1..3u64, any::<bool>()).prop_map(|(o, all)| Act::Notify(o, all)),
+        limit.prop_map(Act::Park),
+        thread.clone().prop_map(Act::Unpark),
+        thread.clone().prop_map(Act::Interrupt),
+        Just(Act::Start),
+        Just(Act::Leave),
+        thread.prop_map(Act::Back),
+        Just(Act::End),
+    ]
+}
+
+/// Lets the world go through the acts; answers who ran, act by act.
+fn play(name: &str, seed: u64, acts: &[Act]) -> Vec<Option<Thread>> {
+    let params = Params {
+        seed,
+        ..Params::default()
+    };
+    let mut w = World::new(strategy(name, &params).unwrap(), seed, u64::MAX);
+    w.start_running(false);
+    let mut ran = Vec::new();
+    let mut deadlines: BTreeMap<Thread, u64> = BTreeMap::new();
+    for &act in acts {
+        let before = w.now();
+        match (w.running(), act) {
+            (_, Act::Back(t)) => {
+                if w.status(t) == Status::Outside {
+                    w.back(t, op(Kind::Begin));
+                }
+            }
+            (_, Act::Unpark(t)) => w.unpark(t),
+            (_, Act::Interrupt(t)) => w.interrupt(t),
+            (None, _) => {}
+            (Some(_), Act::Start) => {
+                w.start(false);
+            }
+            (Some(me), Act::Point(kind)) => {
+                w.point(me, op(kind));
+            }
+            (Some(me), Act::Sleep(n)) => {
+                deadlines.insert(me, before + n);
+                w.block(me, blocked(Why::Sleep, 0, Some(before + n)));
+            }
+            (Some(me), Act::Wait(o, n)) => {
+                w.block(me, blocked(Why::Wait, o, n.map(|n| before + n)));
+            }
+            (Some(_), Act::Notify(o, all)) => {
+                w.notify(o, all);
+                w.released(o);
+            }
+            (Some(me), Act::Park(n)) => {
+                w.park(me, 1, n.map(|n| before + n));
+            }
+            (Some(me), Act::Leave) => {
+                w.leave(me);
+            }
+            (Some(me), Act::End) => {
+                w.end(me);
+            }
+        }
+        assert!(w.now() >= before, "time does not go back");
+        let running = (0..w.threads() as Thread).filter(|t| w.status(*t) == Status::Running);
+        assert_eq!(running.collect::<Vec<_>>(), Vec::from_iter(w.running()));
+        if let Some(me) = w.running() {
+            // Nobody sleeps less than it asked for, unless interrupted.
+            if let Some(deadline) = deadlines.remove(&me) {
+                assert!(w.woken(me) != Wake::TimedOut || w.now() >= deadline);
+            }
+        }
+        ran.push(w.running());
+    }
+    ran
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn one_thread_runs_and_a_seed_says_which(
+        seed in any::<u64>(),
+        acts in proptest::collection::vec(act(), 1..80),
+    ) {
+        for name in ["random", "pct", "pos", "racefuzzer"] {
+            let first = play(name, seed, &acts);
+            prop_assert_eq!(first, play(name, seed, &acts));
+        }
+    }
+}
