@@ -3,7 +3,7 @@
 //! The JDK keeps its class loaders, method types, reflection and locale data in
 //! the same maps that programs use. A switch of threads in there shows nothing
 //! about the program, and which of them are used depends on what was cached. So
-//! the first caller outside java.util decides.
+//! the first caller that is clearly one or the other decides.
 
 use crate::Agent;
 use rustc_hash::FxHashMap;
@@ -33,7 +33,7 @@ const INTERNAL: &[&str] = &[
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Whose {
-    /// java.util or ours: its caller decides.
+    /// Code that both use, such as java.util: its caller decides.
     Unknown,
     Internal,
     Program,
@@ -62,10 +62,12 @@ impl Callers {
 }
 
 fn whose(class: &str) -> Whose {
-    if class.starts_with("Ljava/util/") || class.starts_with("Ljava/lang/Photofinish") {
-        Whose::Unknown
-    } else if INTERNAL.iter().any(|p| class.starts_with(p)) {
+    let is = |prefix: &&str| class.starts_with(*prefix);
+    if INTERNAL.iter().any(|p| is(p)) {
         Whose::Internal
+    } else if class != "Ljava/lang/Thread;" && ["Ljava/util/", "Ljava/lang/"].iter().any(|p| is(p))
+    {
+        Whose::Unknown
     } else {
         Whose::Program
     }
@@ -81,6 +83,7 @@ mod tests {
             whose("Ljava/util/concurrent/ConcurrentHashMap;"),
             Whose::Unknown
         );
+        assert_eq!(whose("Ljava/lang/ThreadLocal;"), Whose::Unknown);
         assert_eq!(whose("Ljava/lang/ClassLoader;"), Whose::Internal);
         assert_eq!(whose("Ljava/lang/Thread;"), Whose::Program);
         assert_eq!(whose("Lcom/shop/Cart;"), Whose::Program);
