@@ -22,6 +22,7 @@ const MILLI: u64 = 1_000_000;
 /// How long an ending thread may take to be seen dead: it may have to wait for
 /// its own monitor.
 const DEATH: Duration = Duration::from_millis(50);
+const LONG_DEATH: Duration = Duration::from_secs(10);
 
 impl Control {
     pub fn sleep(&self, a: &Agent, jni: Jni, millis: i64) -> Option<()> {
@@ -66,7 +67,7 @@ impl Control {
         let spurious = self.come_in(a, jni, me);
         let wake = if self.take_interrupt(jni, me) {
             Wake::Interrupted
-        } else if spurious {
+        } else if spurious || self.is_about_to_die(jni, o) {
             Wake::Spurious
         } else {
             let limit = (millis > 0).then(|| millis.saturating_mul(MILLI));
@@ -79,6 +80,25 @@ impl Control {
             bridge.throw_interrupted(jni, "");
         }
         Some(())
+    }
+
+    /// Whether the object is a thread that has ended but is not seen to be dead
+    /// yet: nobody will tell who waits for that.
+    fn is_about_to_die(&self, jni: Jni, o: jobject) -> bool {
+        let is_thread = self
+            .fields
+            .get()
+            .is_some_and(|f| jni.is_instance(o, f.thread));
+        let place = if is_thread {
+            self.place_of(jni, o)
+        } else {
+            None
+        };
+        let ended = place.is_some_and(|p| p.is_gone.load(Ordering::Acquire));
+        if ended {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        ended
     }
 
     /// After the original, which has checked that the caller owns the monitor.
@@ -262,9 +282,14 @@ impl Control {
             return;
         };
         let start = Instant::now();
+        let mut patience = DEATH;
         while jni.long_field(place.object, f.structure) != 0 {
-            if start.elapsed() > DEATH {
-                return;
+            if start.elapsed() > patience {
+                // On a busy machine it may not have had the processor yet.
+                if super::watch::is_asleep(place) || patience > LONG_DEATH {
+                    return;
+                }
+                patience += DEATH;
             }
             rustix::thread::sched_yield();
         }

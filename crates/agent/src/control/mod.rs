@@ -35,7 +35,7 @@ pub use settings::Settings;
 use crate::Agent;
 use crate::jni::{Field, Jni};
 use callers::Callers;
-use jni_sys::jobject;
+use jni_sys::{jclass, jobject};
 use journal::Journal;
 use rustc_hash::FxHashMap;
 use schedule::{Kind, Next, Status, Thread, Why, World};
@@ -92,9 +92,11 @@ struct Fields {
     interrupted: Field,
     status: Field,
     structure: Field,
+    /// java.lang.Thread itself.
+    thread: jclass,
 }
 
-// SAFETY: field ids are valid in every thread.
+// SAFETY: field ids and global references are valid in every thread.
 unsafe impl Send for Fields {}
 // SAFETY: as above.
 unsafe impl Sync for Fields {}
@@ -153,6 +155,7 @@ impl Control {
                 interrupted: jni.field(thread, "interrupted", "Z")?,
                 status: jni.field(thread, "threadStatus", "I")?,
                 structure: jni.field(thread, "eetop", "J")?,
+                thread: jni.global(thread),
             })
         };
         match find() {

@@ -163,6 +163,11 @@ fn kernel_state(place: &Place) -> Option<Seen> {
     task_state(place.tid.load(Ordering::Acquire))
 }
 
+/// Whether the thread has nothing to do, or waits for something.
+pub(super) fn is_asleep(place: &Place) -> bool {
+    kernel_state(place).is_none_or(|s| s.asleep)
+}
+
 fn task_state(tid: u32) -> Option<Seen> {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{tid}/stat")).ok()?;
     // The name, in parentheses, may contain anything.
