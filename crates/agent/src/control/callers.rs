@@ -63,10 +63,9 @@ impl Callers {
 
 fn whose(class: &str) -> Whose {
     let is = |prefix: &&str| class.starts_with(*prefix);
-    if INTERNAL.iter().any(|p| is(p)) {
+    if INTERNAL.iter().any(is) {
         Whose::Internal
-    } else if class != "Ljava/lang/Thread;" && ["Ljava/util/", "Ljava/lang/"].iter().any(|p| is(p))
-    {
+    } else if class != "Ljava/lang/Thread;" && ["Ljava/util/", "Ljava/lang/"].iter().any(is) {
         Whose::Unknown
     } else {
         Whose::Program
