@@ -390,6 +390,9 @@ impl Weaver<'_, '_, '_> {
                 })?);
             }
             Hook::StampConvert(mode) => {
+                b.entry.push(self.snippet(probes::STAMP_CONVERTING, |a| {
+                    a.aload(0).push_int(mode as i32).push_int(site);
+                })?);
                 b.returns.push(self.snippet(probes::STAMP_CONVERTED, |a| {
                     a.dup2().aload(0).push_int(mode as i32).push_int(site);
                 })?)

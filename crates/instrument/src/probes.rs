@@ -124,6 +124,8 @@ probes! {
     STAMP_WRITE = "stampWrite" "(JLjava/lang/Object;I)V";
     /// One that read-locks returned.
     STAMP_READ = "stampRead" "(JLjava/lang/Object;I)V";
+    /// A StampedLock is about to be converted: (lock, mode 0 write, 1 read, 2 none, site).
+    STAMP_CONVERTING = "stampConverting" "(Ljava/lang/Object;II)V";
     /// A conversion returned: (stamp or 0, lock, mode held if not 0: 0 write, 1 read, 2 none, site).
     STAMP_CONVERTED = "stampConverted" "(JLjava/lang/Object;II)V";
     /// A StampedLock is about to be unlocked: (lock, mode 0 write, 1 read, 2 either, site).

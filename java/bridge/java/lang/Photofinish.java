@@ -247,9 +247,14 @@ public final class Photofinish {
         if (stamp != 0) lockSharedAcquired(lock, site);
     }
 
+    public static void stampConverting(Object lock, int mode, int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishLocks.stampConverting(t, lock, mode, site);
+    }
+
     public static void stampConverted(long stamp, Object lock, int mode, int site) {
         PhotofinishThread t = self();
-        if (t != null && stamp != 0) PhotofinishLocks.stampConverted(t, lock, mode, site);
+        if (t != null) PhotofinishLocks.stampConverted(t, lock, stamp != 0, mode, site);
     }
 
     public static void stampRelease(Object lock, int kind, int site) {

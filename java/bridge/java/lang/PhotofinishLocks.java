@@ -125,20 +125,41 @@ final class PhotofinishLocks {
         else exitShared(t, s, site);
     }
 
-    /** A conversion succeeded: now held in the given mode (0 write, 1 read, 2 not at all). */
-    static void stampConverted(PhotofinishThread t, Object lock, int mode, int site) {
+    /**
+     * A conversion begins, to the given mode (0 write, 1 read, 2 not at all). What it gives up is given up
+     * here: others may have it before the conversion returns.
+     */
+    static void stampConverting(PhotofinishThread t, Object lock, int mode, int site) {
         PhotofinishShadow s = lockOf(t, lock, site);
+        t.givenUp = -1;
         if (s.loose) {
             exitLoose(t, s, true, site);
-            if (mode != 2) enterLoose(t, s, mode == 0, site);
-            return;
+        } else if (mode != 0 && s.holder == t) {
+            exit(t, s, LOCK, site);
+            t.givenUp = LOCK;
+        } else if (mode == 2 && indexOf(t, s, SHARED) >= 0) {
+            exitShared(t, s, site);
+            t.givenUp = SHARED;
         }
-        boolean writes = s.holder == t;
-        boolean reads = indexOf(t, s, SHARED) >= 0;
-        if (writes && mode != 0) exit(t, s, LOCK, site);
-        if (reads && mode != 1) exitShared(t, s, site);
-        if (mode == 0 && !writes) enter(t, s, LOCK, site);
-        if (mode == 1 && !reads) enterShared(t, s, site);
+    }
+
+    /** It returned; if it failed, the lock is held as it was. Nobody else can have had it meanwhile. */
+    static void stampConverted(PhotofinishThread t, Object lock, boolean done, int mode, int site) {
+        PhotofinishShadow s = lockOf(t, lock, site);
+        int givenUp = t.givenUp;
+        t.givenUp = -1;
+        if (s.loose) {
+            if (done && mode != 2) enterLoose(t, s, mode == 0, site);
+        } else if (!done) {
+            if (givenUp == LOCK) enter(t, s, LOCK, site);
+            if (givenUp == SHARED) enterShared(t, s, site);
+        } else if (mode == 0 && s.holder != t) {
+            // From reading: nobody else reads, and nobody else could begin to write.
+            if (indexOf(t, s, SHARED) >= 0) exitShared(t, s, site);
+            enter(t, s, LOCK, site);
+        } else if (mode == 1 && indexOf(t, s, SHARED) < 0) {
+            enterShared(t, s, site);
+        }
     }
 
     private static void enterLoose(PhotofinishThread t, PhotofinishShadow s, boolean write, int site) {

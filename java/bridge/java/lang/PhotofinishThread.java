@@ -72,6 +72,9 @@ public final class PhotofinishThread {
     byte[] heldKinds = new byte[8];
     int heldCount;
 
+    /** What the conversion of a stamped lock gave up when it began (see PhotofinishLocks); -1 nothing. */
+    int givenUp = -1;
+
     /** Locks given up in wait or await, with how often they were held. */
     PhotofinishShadow[] waits = new PhotofinishShadow[2];
 

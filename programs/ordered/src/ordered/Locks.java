@@ -377,6 +377,53 @@ final class Locks {
         }
     }
 
+    /**
+     * Readers come in the moment that a writer goes on as a reader: as often as possible while the
+     * conversion is still on its way back.
+     */
+    static final class StampedDowngrade implements Section {
+        private static final int ROUNDS = 5000;
+
+        private final StampedLock lock = new StampedLock();
+        private int first;
+        private int second;
+
+        @Override
+        public void run() throws Exception {
+            Worker[] readers = {Worker.start(this::read), Worker.start(this::read)};
+            for (int i = 0; i < ROUNDS; i++) {
+                long stamp;
+                while ((stamp = lock.tryWriteLock()) == 0) {
+                    Thread.onSpinWait();
+                }
+                first++;
+                second++;
+                if (i % 2 == 0) {
+                    stamp = lock.tryConvertToReadLock(stamp);
+                    lock.unlockRead(stamp);
+                } else if (lock.tryConvertToOptimisticRead(stamp) == 0) {
+                    throw new AssertionError("not given up");
+                }
+            }
+            for (Worker reader : readers) {
+                reader.finish();
+            }
+        }
+
+        private void read() {
+            for (int i = 0; i < ROUNDS; i++) {
+                long stamp;
+                while ((stamp = lock.tryReadLock()) == 0) {
+                    Thread.onSpinWait();
+                }
+                if (first != second) {
+                    throw new AssertionError("half written");
+                }
+                lock.unlockRead(stamp);
+            }
+        }
+    }
+
     static final class StampedViews extends Exclusion {
         private final StampedLock lock = new StampedLock();
 

@@ -165,6 +165,7 @@ public final class Main {
         all.put("lock-stamped-read", Locks.StampedRead::new);
         all.put("lock-stamped-try", Locks.StampedTry::new);
         all.put("lock-stamped-convert", Locks.StampedConvert::new);
+        all.put("lock-stamped-downgrade", Locks.StampedDowngrade::new);
         all.put("lock-stamped-views", Locks.StampedViews::new);
         all.put("lock-stamped-optimistic", Locks.StampedOptimistic::new);
         all.put("lock-stamped-and-monitor", Locks.StampedAndMonitor::new);
