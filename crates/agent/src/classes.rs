@@ -82,6 +82,11 @@ impl Agent {
         if rewritten.name == "java/lang/VirtualThread$VThreadContinuation" {
             self.findings.warn("the program uses virtual threads, which are not watched: what they do is not checked");
         }
+        if rewritten.name == "sun/security/provider/NativePRNG"
+            && let Some(control) = &self.control
+        {
+            control.name_uncontrolled(self, "random numbers of the system (SecureRandom, UUID)");
+        }
         if !rewritten.unsynchronized.is_empty() {
             let mut all = self
                 .unsynchronized

@@ -131,6 +131,9 @@ pub struct World {
     fair: bool,
     pub counts: Counts,
     max_steps: u64,
+    /// One step of so many wakes a waiting or parked thread for no reason, as
+    /// Java allows; 0: never.
+    spurious: u64,
     trail: Vec<Trail>,
 }
 
@@ -161,8 +164,15 @@ impl World {
             fair: false,
             counts: Counts::default(),
             max_steps,
+            spurious: 0,
             trail: vec![],
         }
+    }
+
+    /// Wakes a thread that waits or is parked for no reason, about once in so many
+    /// steps.
+    pub fn wake_spuriously(&mut self, every: u64) {
+        self.spurious = every;
     }
 
     /// A new thread, ready to begin.
@@ -470,6 +480,7 @@ impl World {
             };
             self.counts.steps += 1;
             self.now += STEP;
+            self.perhaps_spurious();
             self.trail.push(Trail::Step(chosen));
             let slot = self.slots.get_mut(chosen.thread as usize);
             let failed = slot.is_some_and(|s| std::mem::take(&mut s.failed));
@@ -480,6 +491,19 @@ impl World {
                 Verdict::Livelock => return Next::Livelock,
             }
             return self.run(chosen);
+        }
+    }
+
+    fn perhaps_spurious(&mut self) {
+        if self.spurious == 0 || self.rng.below(self.spurious) != 0 {
+            return;
+        }
+        let waits = |s: &Slot| matches!(s.status, Status::Blocked(b) if matches!(b.why, Why::Wait | Why::Park));
+        let all = (0..).zip(&self.slots).filter(|(_, s)| waits(s));
+        let all: Vec<Thread> = all.map(|(t, _)| t).collect();
+        if !all.is_empty() {
+            let thread = all[self.rng.index(all.len())];
+            self.wake(thread, Wake::Spurious);
         }
     }
 

@@ -176,6 +176,26 @@ fn time_passes_when_the_strategy_says_so() {
 }
 
 #[test]
+fn waits_end_for_no_reason_if_asked_to() {
+    let mut w = world(Lowest, 3);
+    w.wake_spuriously(4);
+    w.block(0, blocked(Why::Wait, 9, None));
+    w.block(1, blocked(Why::Park, 0, None));
+    w.start(false);
+    let mut woken = 0;
+    for _ in 0..100 {
+        let Some(me) = w.running() else { break };
+        w.point(me, op(Kind::AtomicRead));
+        woken = [0, 1]
+            .iter()
+            .filter(|t| !matches!(w.status(**t), Status::Blocked(_)))
+            .filter(|t| w.woken(**t) == Wake::Spurious)
+            .count();
+    }
+    assert_eq!(woken, 2);
+}
+
+#[test]
 fn more_steps_than_allowed_end_the_run() {
     let mut w = World::new(Box::new(Lowest), 1, 10);
     w.start_running(false);

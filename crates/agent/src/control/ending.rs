@@ -124,7 +124,7 @@ impl Control {
                     format!("the monitor of {}", object(b.obj)),
                     b.owner.and_then(name),
                 ),
-                Why::Wait => (format!("a notify of {}", object(b.obj)), None),
+                Why::Wait => (self.awaited(a, jni, b.obj, object), None),
                 Why::Sleep => ("the end of a sleep".into(), None),
                 Why::Park => {
                     let (what, holder) = bridge
@@ -141,6 +141,21 @@ impl Control {
             Status::Outside => ("something outside control".into(), None),
             Status::Ready(op) => (format!("its turn ({:?})", op.kind), None),
             Status::Running | Status::Ended => (String::new(), None),
+        }
+    }
+
+    /// What a thread in Object.wait waits for: to join is to wait for a thread.
+    fn awaited(&self, a: &Agent, jni: Jni, obj: u64, object: impl Fn(u64) -> String) -> String {
+        let threads = self.lock().world.threads() as Thread;
+        let joined = (0..threads).find_map(|t| {
+            let ended = self.lock().world.status(t) == Status::Ended;
+            let place = self.place(t).filter(|_| !ended)?;
+            let number = a.bridge.get()?.number_of(jni, place.object, false);
+            (number as u64 == obj).then_some(place)
+        });
+        match joined {
+            Some(place) => format!("the end of thread \"{}\"", place.name),
+            None => format!("a notify of {}", object(obj)),
         }
     }
 

@@ -2,6 +2,7 @@
 //! run, and is said once.
 
 use super::Settings;
+use super::settings::SPURIOUS;
 use crate::Agent;
 use schedule::log::{Header, Site, Writer};
 use schedule::{Hit, Thread, Trail};
@@ -29,6 +30,7 @@ impl Journal {
             parameters: vec![
                 ("depth".into(), settings.depth.to_string()),
                 ("steps".into(), settings.steps.to_string()),
+                (SPURIOUS.into(), settings.spurious.to_string()),
             ],
         };
         let out: Box<dyn Log> = match &settings.log {

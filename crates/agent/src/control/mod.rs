@@ -102,13 +102,15 @@ unsafe impl Send for Fields {}
 unsafe impl Sync for Fields {}
 
 impl Control {
-    pub fn new(settings: Settings) -> Result<Control, String> {
+    pub fn new(mut settings: Settings) -> Result<Control, String> {
         let strategy = settings.strategy()?;
+        let mut world = World::new(strategy, settings.seed, settings.max_steps);
+        world.wake_spuriously(settings.spurious);
         let journal = Journal::create(&settings)?;
         let cpus = std::thread::available_parallelism().map_or(1, |n| n.get());
         Ok(Control {
             state: Mutex::new(State {
-                world: World::new(strategy, settings.seed, settings.max_steps),
+                world,
                 journal,
                 hits: 0,
                 targets: FxHashMap::default(),

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 /// More steps than any program worth waiting for makes.
 const MAX_STEPS: u64 = 50_000_000;
 const WATCHDOG_SECONDS: u64 = 60;
+/// Name of a parameter in logs.
+pub(super) const SPURIOUS: &str = "spurious";
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -24,6 +26,8 @@ pub struct Settings {
     pub log: Option<PathBuf>,
     pub replay: Option<PathBuf>,
     pub max_steps: u64,
+    /// One step of so many wakes a thread for no reason; 0: never.
+    pub spurious: u64,
     /// Seconds without a sign of life after which the run is ended.
     pub watchdog: u64,
     /// The processor that all program threads share.
@@ -44,6 +48,7 @@ impl Default for Settings {
             log: None,
             replay: None,
             max_steps: MAX_STEPS,
+            spurious: 0,
             watchdog: WATCHDOG_SECONDS,
             cpu: None,
         }
@@ -70,6 +75,7 @@ impl Settings {
             "steps" => self.steps = number()?,
             "clock" => self.clock = number()?,
             "maxsteps" => self.max_steps = number()?,
+            "spurious" => self.spurious = number()?,
             "watchdog" => self.watchdog = number()?.max(1),
             "cpu" => self.cpu = Some(number()? as usize),
             "log" => self.log = Some(decode(value).into()),
@@ -94,13 +100,18 @@ impl Settings {
         u8::from(on(&self.pair[0])) | u8::from(on(&self.pair[1])) << 1
     }
 
-    pub fn strategy(&self) -> Result<Box<dyn Strategy>, String> {
+    /// The strategy. To repeat a run, what else decided it is taken from its log.
+    pub fn strategy(&mut self) -> Result<Box<dyn Strategy>, String> {
         if self.name == "replay" {
             let path = self.replay.as_ref().ok_or("replaying needs replay=FILE")?;
             let bytes = std::fs::read(path)
                 .map_err(|e| format!("cannot read the schedule {}: {e}", path.display()))?;
             let log = log::read(&bytes)
                 .map_err(|e| format!("{} is not a schedule: {e}", path.display()))?;
+            self.seed = log.header.seed;
+            self.clock = log.header.clock;
+            let spurious = log.header.parameters.iter().find(|(k, _)| k == SPURIOUS);
+            self.spurious = spurious.and_then(|(_, v)| v.parse().ok()).unwrap_or(0);
             return Ok(Box::new(Replay::new(log, identity)));
         }
         let params = Params {
