@@ -204,8 +204,11 @@ impl World {
         self.set(thread, Status::Ended);
     }
 
-    /// The running thread is about to do `op`.
+    /// The running thread is about to do `op`; so is one that comes from outside.
     pub fn point(&mut self, me: Thread, op: Op) -> Next {
+        if self.status(me) == Status::Outside {
+            return self.back(me, op);
+        }
         if op.kind == Kind::Spin {
             self.counts.spins += 1;
             self.now += SPIN;

@@ -15,10 +15,6 @@ impl Control {
         if op.kind == Kind::Read {
             op.kind = self.target_kind(a, op.site);
         }
-        if self.has_been_outside(me) {
-            self.come_back(a, jni, me, op);
-            return;
-        }
         self.decide(a, jni, me, |world| world.point(me.thread, op));
     }
 
