@@ -4,11 +4,12 @@ use crate::Agent;
 use crate::jni::Jni;
 use crate::options;
 use crate::sites::ClassSites;
-use instrument::{Level, Mode, PREFIX, Request, Rewritten};
+use instrument::{Level, Mode, PREFIX, Request, Rewritten, Site, SiteKind};
 use jni_sys::{jclass, jobject};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::ptr;
+use std::sync::Mutex;
 
 /// What was instrumented and what was not.
 #[derive(Default, Debug)]
@@ -26,6 +27,7 @@ impl Agent {
     pub fn rewrite(&self, jni: Jni, loader: jobject, bytes: &[u8]) -> Option<Vec<u8>> {
         let mode = match self.options.mode {
             options::Mode::Bare => Mode::Bare,
+            options::Mode::Full => Mode::Full,
             m if m.events() => Mode::Events,
             _ => Mode::FastTrack,
         };
@@ -46,10 +48,15 @@ impl Agent {
                         class: rewritten.name.as_str().into(),
                         file: rewritten.source_file.take().map(Into::into),
                         digest: match self.options.mode {
-                            options::Mode::Record => Sha256::digest(bytes).to_vec(),
+                            options::Mode::Record | options::Mode::Full => {
+                                Sha256::digest(bytes).to_vec()
+                            }
                             _ => Vec::new(),
                         },
                         first: first_site,
+                        bytes: Mutex::new(
+                            (mode == Mode::Full && followed(&sites)).then(|| bytes.to_vec()),
+                        ),
                         sites,
                     });
                     (Ok(rewritten), added)
@@ -180,6 +187,12 @@ impl Agent {
         }
         fewer
     }
+}
+
+/// Whether the control flow of some method is recorded: then the class file is
+/// needed to make sense of it.
+fn followed(sites: &[Site]) -> bool {
+    sites.iter().any(|s| s.kind == SiteKind::Method)
 }
 
 /// A name for a class that could not be read: what its bytes say, if anything.

@@ -26,7 +26,7 @@ impl Direct {
             Mode::Hybrid => Kind::Hybrid,
             Mode::Lockset => Kind::Lockset,
             Mode::H => Kind::H,
-            Mode::FastTrack | Mode::Record | Mode::Bare => return None,
+            Mode::FastTrack | Mode::Record | Mode::Full | Mode::Bare => return None,
         };
         Some(Direct {
             detector: kind.detector(),

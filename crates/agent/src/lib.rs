@@ -293,7 +293,7 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
         findings.warn(&why);
     }
     let recorder = match (&options.trace, options.mode) {
-        (Some(path), Mode::Record) => Some(Recorder::create(
+        (Some(path), Mode::Record | Mode::Full) => Some(Recorder::create(
             path,
             &jvmti
                 .system_property(c"java.vm.version")

@@ -102,6 +102,7 @@ extern "system" fn address(env: Env, _: jclass, what: jint) -> jlong {
             (None, None) => a.sites.table.address(),
         },
         9 => a.noise.is_some().into(),
+        10 => (a.options.mode == Mode::Full).into(),
         _ => (a.options.mode == Mode::Bare).into(),
     })
 }

@@ -11,6 +11,8 @@ pub enum Mode {
     Lockset,
     H,
     Record,
+    /// The same with the control flow, for prediction.
+    Full,
     /// Nothing is detected: the run is controlled, and that is all.
     Bare,
 }
@@ -28,6 +30,7 @@ impl Mode {
             Mode::Lockset => "lockset",
             Mode::H => "h",
             Mode::Record => "record",
+            Mode::Full => "full",
             Mode::Bare => "none",
         }
     }
@@ -74,6 +77,7 @@ impl Options {
                         Mode::Lockset,
                         Mode::H,
                         Mode::Record,
+                        Mode::Full,
                         Mode::Bare,
                     ];
                     options.mode = all
@@ -88,7 +92,7 @@ impl Options {
         if options.out.as_os_str().is_empty() {
             return Err("no run directory (out=...)".into());
         }
-        if options.mode == Mode::Record && options.trace.is_none() {
+        if matches!(options.mode, Mode::Record | Mode::Full) && options.trace.is_none() {
             return Err("recording needs trace=FILE".into());
         }
         Ok(options)

@@ -286,8 +286,15 @@ impl State {
                 loader: 0,
                 hash: class.digest.clone(),
             };
-            writer.classes([(self.classes_written as u32, &row)])?;
+            let number = self.classes_written as u32;
+            writer.classes([(number, &row)])?;
             self.classes_written += 1;
+            let bytes = class.bytes.lock().unwrap_or_else(|e| e.into_inner()).take();
+            if let Some(bytes) = bytes {
+                writer.class_bytes(number, &bytes)?;
+                let methods = methods(&class, number);
+                writer.methods(methods.iter().map(|(id, row)| (*id, row)))?;
+            }
             let rows: Vec<_> = (class.first..)
                 .zip(class.sites.iter().map(|s| site_row(&class, s)))
                 .collect();
@@ -378,6 +385,21 @@ impl State {
     }
 }
 
+/// The methods whose control flow is recorded, by the site of their start.
+fn methods(class: &ClassSites, number: u32) -> Vec<(u32, tables::Method)> {
+    let all = (class.first..).zip(&class.sites);
+    all.filter(|(_, s)| s.kind == SiteKind::Method)
+        .map(|(id, s)| {
+            let row = tables::Method {
+                class: number,
+                name: s.method.clone(),
+                desc: s.desc.clone(),
+            };
+            (id, row)
+        })
+        .collect()
+}
+
 fn site_row(class: &ClassSites, s: &instrument::Site) -> tables::Site {
     tables::Site {
         class: class.class.clone(),
@@ -404,6 +426,9 @@ fn site_row(class: &ClassSites, s: &instrument::Site) -> tables::Site {
             SiteKind::NewObject => tables::SiteKind::NewObject,
             SiteKind::NewArray => tables::SiteKind::NewArray,
             SiteKind::Model => tables::SiteKind::Model,
+            SiteKind::Method => tables::SiteKind::Method,
+            SiteKind::Switch => tables::SiteKind::Switch,
+            SiteKind::Handler => tables::SiteKind::Handler,
             SiteKind::FenceAcquire
             | SiteKind::FenceRelease
             | SiteKind::Finalizer

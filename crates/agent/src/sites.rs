@@ -5,7 +5,7 @@ use crate::memory::{MAX_SITES, SiteTable};
 use crate::stacks::Frame;
 use instrument::{Site, SiteKind};
 use rustc_hash::FxHashMap;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 /// First words of sites that are never resolved, as the bridge knows them:
 /// an atomic access in a class that is checked; a constructor or finaliser.
@@ -21,6 +21,9 @@ pub struct ClassSites {
     /// has the class files can tell whether they are the same.
     pub digest: Vec<u8>,
     pub first: u32,
+    /// The class file as it was, until the recorder has written it down; only
+    /// when it is needed.
+    pub bytes: Mutex<Option<Vec<u8>>>,
     pub sites: Vec<Site>,
 }
 

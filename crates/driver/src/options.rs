@@ -68,6 +68,8 @@ pub enum Mode {
     Lockset,
     H,
     Record,
+    /// The same with the control flow, for prediction.
+    Full,
     /// No detector: the run is only controlled.
     None,
 }
@@ -80,14 +82,15 @@ impl Mode {
             Mode::Lockset => "lockset",
             Mode::H => "h",
             Mode::Record => "record",
+            Mode::Full => "full",
             Mode::None => "none",
         }
     }
 
     /// The mode of this name.
     pub fn named(name: &str) -> Option<Mode> {
-        use Mode::{FastTrack, H, Hybrid, Lockset, None, Record};
-        let all = [FastTrack, Hybrid, Lockset, H, Record, None];
+        use Mode::{FastTrack, Full, H, Hybrid, Lockset, None, Record};
+        let all = [FastTrack, Hybrid, Lockset, H, Record, Full, None];
         all.into_iter().find(|mode| mode.name() == name)
     }
 }

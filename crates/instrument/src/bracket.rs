@@ -31,6 +31,9 @@ impl Weaver<'_, '_, '_> {
     pub(crate) fn bracket(&mut self, index: usize) -> Result<(), WeaveError> {
         let access = self.cx.class.methods.get(index).map_or(0, |m| m.access);
         let mut brackets = Vec::new();
+        if self.followed {
+            brackets.push(self.follow()?);
+        }
         if self.level > Level::None {
             if access & acc::SYNCHRONIZED != 0 && !self.only_counts() {
                 brackets.push(self.synchronized_method(access, index)?);
@@ -429,7 +432,7 @@ impl Weaver<'_, '_, '_> {
         Ok(true)
     }
 
-    fn site_call(&mut self, probe: Probe, site: i32) -> Result<Snippet, WeaveError> {
+    pub(crate) fn site_call(&mut self, probe: Probe, site: i32) -> Result<Snippet, WeaveError> {
         self.snippet(probe, |a| {
             a.push_int(site);
         })

@@ -6,6 +6,7 @@ use classfile::{ClassFile, PoolFull, acc};
 use rustc_hash::FxHashMap;
 
 use crate::control::{ClassControl, Control};
+use crate::follow;
 use crate::models::{self, Model};
 use crate::policy::{Level, Policy, is_jdk, never_touched};
 use crate::probes::{BRIDGE, Probe};
@@ -22,6 +23,15 @@ pub enum Mode {
     Events,
     /// No detector: only who holds which lock, for a controlled run.
     Bare,
+    /// Events, and the way of each thread through the code (`follow.rs`).
+    Full,
+}
+
+impl Mode {
+    /// Whether accesses become events.
+    pub fn is_events(self) -> bool {
+        matches!(self, Mode::Events | Mode::Full)
+    }
 }
 
 /// A class to rewrite.
@@ -173,6 +183,7 @@ impl<'a> ClassCx<'a> {
         ClassCx {
             models: models::of_class(&name, control.on)
                 .filter(|m| !(bare && m.hook.only_orders()))
+                .chain(follow::models(&name, request.mode))
                 .collect(),
             control,
             unsynchronized: Vec::new(),

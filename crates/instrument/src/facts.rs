@@ -5,7 +5,7 @@
 use classfile::flow::{Flow, Kind, Origin, State};
 use classfile::{Code, Insn, Operand, Pool, method as method_desc, op};
 
-use crate::class::ClassCx;
+use crate::class::{ClassCx, Mode};
 use crate::fresh::Fresh;
 use crate::locals::LocalNames;
 use crate::method::{WeaveError, dotted};
@@ -69,7 +69,10 @@ impl Facts {
                 }
             }
         });
-        facts.unshared = fresh.unshared(code);
+        // Who follows the data wants every access.
+        if cx.mode != Mode::Full {
+            facts.unshared = fresh.unshared(code);
+        }
         if level == Level::Full && !uses.is_empty() {
             let namer = Namer {
                 names: match cx.class.methods.get(index) {

@@ -8,7 +8,8 @@
 //! class initialisers, finalisers, the models of `models.rs`), its data accesses
 //! and monitors (`data.rs`), and its calls into Unsafe, VarHandle and arraycopy
 //! (`calls.rs`). A controlled run adds scheduling points (`points.rs`), and
-//! synchronized methods lock by themselves (`monitor.rs`). What the methods of
+//! synchronized methods lock by themselves (`monitor.rs`); for prediction the way
+//! through the code is told (`follow.rs`). What the methods of
 //! the bridge are is in [`probes`]; the crate
 //! `classfile` does the byte work.
 //!
@@ -33,6 +34,7 @@ mod compound;
 mod control;
 mod data;
 mod facts;
+mod follow;
 mod fresh;
 mod locals;
 mod method;

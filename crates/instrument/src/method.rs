@@ -5,6 +5,7 @@ use classfile::{Asm, ClassFile, Code, EditError, Editor, Insn, PoolFull, Snippet
 
 use crate::class::ClassCx;
 use crate::facts::Facts;
+use crate::follow;
 use crate::fresh;
 use crate::policy::Level;
 use crate::probes::Probe;
@@ -45,6 +46,8 @@ pub(crate) struct Weaver<'w, 'c, 'a> {
     pub(crate) targets: Vec<u32>,
     /// Lower than the class's if the method got too large.
     pub(crate) level: Level,
+    /// Its control flow is recorded.
+    pub(crate) followed: bool,
     pub(crate) scratch: Scratch,
     /// The method gives up `synchronized` and locks by itself.
     pub(crate) locks_itself: bool,
@@ -100,6 +103,7 @@ pub(crate) fn weave(cx: &mut ClassCx<'_>, index: usize, level: Level) -> Result<
     let mut weaver = Weaver {
         targets,
         editor: Editor::new(&code),
+        followed: follow::can_follow(cx, &code, level),
         code: &code,
         cx,
         facts,
@@ -108,6 +112,9 @@ pub(crate) fn weave(cx: &mut ClassCx<'_>, index: usize, level: Level) -> Result<
         locks_itself: false,
     };
     weaver.bracket(index)?;
+    if weaver.followed {
+        weaver.handlers()?;
+    }
     for insn in &code.insns {
         weaver.instruction(insn)?;
     }
@@ -129,6 +136,9 @@ pub(crate) fn weave(cx: &mut ClassCx<'_>, index: usize, level: Level) -> Result<
 
 impl Weaver<'_, '_, '_> {
     fn instruction(&mut self, insn: &Insn) -> Result<(), WeaveError> {
+        if self.followed {
+            self.control(insn)?;
+        }
         if (op::INVOKEVIRTUAL..=op::INVOKESTATIC).contains(&insn.op) {
             return self.call(insn);
         }

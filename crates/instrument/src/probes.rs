@@ -187,6 +187,33 @@ probes! {
     TRY_RESULT = "tryResult" "(Z)V";
     /// At the start of Thread.onSpinWait.
     SPIN_WAIT = "spinWait" "()V";
+
+    // Those of a recording for prediction.
+
+    /// At the start of a method whose control flow is recorded.
+    METHOD_BEGIN = "methodBegin" "(I)V";
+    /// An exception leaves it.
+    METHOD_THROWN = "methodThrown" "(I)V";
+    /// At the start of one of its exception handlers.
+    CAUGHT = "caught" "(I)V";
+    /// Before one of its calls, and before it returns.
+    STEP = "step" "()V";
+    /// Before a goto that leads back.
+    BACK = "back" "()V";
+    /// Before a switch: (key, site).
+    SWITCH = "switched" "(II)V";
+    /// Before ifeq and ifne, iflt and ifge, ifgt and ifle.
+    IF_ZERO = "ifZero" "(I)V";
+    IF_LESS = "ifLess" "(I)V";
+    IF_MORE = "ifMore" "(I)V";
+    /// Before if_icmpeq and if_icmpne, and so on.
+    IF_SAME = "ifSame" "(II)V";
+    IF_BELOW = "ifBelow" "(II)V";
+    IF_ABOVE = "ifAbove" "(II)V";
+    /// Before if_acmpeq and if_acmpne.
+    IF_SAME_REF = "ifSameRef" "(Ljava/lang/Object;Ljava/lang/Object;)V";
+    /// Before ifnull and ifnonnull.
+    IF_NULL = "ifNull" "(Ljava/lang/Object;)V";
 }
 
 #[cfg(test)]

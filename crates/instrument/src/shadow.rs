@@ -184,7 +184,7 @@ pub(crate) fn add_fields(
     let detects = mode != Mode::Bare;
     if detects && level == Level::Full && freezes(class, name) {
         let desc = match mode {
-            Mode::Events => "J",
+            Mode::Events | Mode::Full => "J",
             _ => "Ljava/lang/Object;",
         };
         class.add_field(ADDED, FREEZE_FIELD, desc)?;
@@ -192,7 +192,7 @@ pub(crate) fn add_fields(
     if detects && level == Level::Full && above != Level::Full {
         class.add_field(ADDED, ALLOC_FIELD, "I")?;
     }
-    if mode == Mode::Events && level > Level::None && above == Level::None {
+    if mode.is_events() && level > Level::None && above == Level::None {
         class.add_field(ADDED, ID_FIELD, "J")?;
     }
     if name == THREAD {

@@ -37,6 +37,12 @@ pub enum SiteKind {
     Freeze,
     /// A hook of `models.rs`.
     Model,
+    /// The start of a method whose control flow is recorded.
+    Method,
+    /// A tableswitch or lookupswitch of such a method.
+    Switch,
+    /// An exception handler of such a method.
+    Handler,
 }
 
 /// A field or method as the class file names it: `class` may be a subclass of

@@ -141,6 +141,10 @@ pub struct Predict {
     /// Give up on a property after so many cuts, and say so
     #[arg(long, value_name = "N", default_value = "1000000")]
     pub cuts: u64,
+    /// What methods do that are not instrumented, besides what is known of the
+    /// JDK: lines such as `pure com.shop.Money.*`
+    #[arg(long, value_name = "FILE")]
+    pub purity: Option<PathBuf>,
     #[command(flatten)]
     pub launch: Launch,
     #[command(flatten)]
@@ -152,6 +156,9 @@ pub struct Record {
     /// Where the trace goes
     #[arg(short, long, value_name = "FILE", default_value = "trace.pft")]
     pub output: PathBuf,
+    /// Also the way of each thread through the code, for `predict`
+    #[arg(long)]
+    pub full: bool,
     #[command(flatten)]
     pub launch: Launch,
     #[command(flatten)]

@@ -28,7 +28,8 @@ pub fn command(args: &Record) -> Result<u8, Failure> {
         .context("the trace was there a moment ago")?;
 
     let mut session = Session::new(&args.launch);
-    let result = launcher.run(1, Mode::Record, Some(path), output)?;
+    let mode = if args.full { Mode::Full } else { Mode::Record };
+    let result = launcher.run(1, mode, Some(path), output)?;
     let started = result.started;
     session.add(result);
     let (report, mut code) = session.finish("record");

@@ -106,10 +106,11 @@ pub enum Op {
     InitBegin(ObjId),
     InitEnd(ObjId),
 
-    /// For prediction (`record --full`).
+    /// For prediction (`record --full`): the way through the code. In a recorded
+    /// trace the numbers are those of docs/trace-format.md; once the trace is
+    /// completed, they are methods of the table.
     MethodEnter(u32),
     MethodExit(u32),
-    /// Target of a conditional jump that was taken.
     Branch(u32),
 }
 

@@ -43,11 +43,13 @@
 //! | 23 | `SYNC_ACQUIRE` | 0 | object | seq |
 //! | 24 | `INIT_BEGIN` | 0 | class mirror | seq |
 //! | 25 | `INIT_END` | 0 | class mirror | seq |
-//! | 26 | `METHOD_ENTER` | 0 | method | 0 |
-//! | 27 | `METHOD_EXIT` | 0 | method | 0 |
-//! | 28 | `BRANCH` | 0 | target | 0 |
+//! | 26 | `METHOD_ENTER` | 0 | steps | 0 |
+//! | 27 | `METHOD_EXIT` | 0 | steps | 0 |
+//! | 28 | `BRANCH` | 0 | outcomes, key, steps or count | 0 |
 //! | 29 | `SLOT` (continues the record before it) | 0 | slot | 0 |
 //! | 30 | `ORDER` (no event) | 0 | 0 | seq |
+//!
+//! What 26 to 28 mean is told in `docs/trace-format.md`.
 //!
 //! Modes of 3 to 5: 0 opaque, 1 acquire/release, 2 volatile. `ORDER` takes a
 //! number without being an event: accesses after it are ordered by that number.

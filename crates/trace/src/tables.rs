@@ -83,10 +83,15 @@ pub enum SiteKind {
     NewObject = 15,
     NewArray = 16,
     Model = 17,
+    /// Where a method starts whose control flow is recorded, its switches, its
+    /// exception handlers.
+    Method = 18,
+    Switch = 19,
+    Handler = 20,
 }
 
 impl SiteKind {
-    const ALL: [SiteKind; 18] = [
+    const ALL: [SiteKind; 21] = [
         SiteKind::Other,
         SiteKind::FieldRead,
         SiteKind::FieldWrite,
@@ -105,6 +110,9 @@ impl SiteKind {
         SiteKind::NewObject,
         SiteKind::NewArray,
         SiteKind::Model,
+        SiteKind::Method,
+        SiteKind::Switch,
+        SiteKind::Handler,
     ];
 
     /// Kinds of later versions read as `Other`.

@@ -191,6 +191,11 @@ fn probed_with_identities_every_class_links() {
 }
 
 #[test]
+fn followed_every_class_links() {
+    links(Mode::Full, &[], None, "followed");
+}
+
+#[test]
 fn trusted_every_class_links() {
     links(Mode::FastTrack, &["**"], None, "trusted");
 }

@@ -72,6 +72,7 @@ public final class Photofinish {
     public static void arraycopy(Object src, int from, Object dst, int to, int length, int site) {
         PhotofinishThread t = self();
         if (t == null) return;
+        if (PhotofinishNative.FULL) PhotofinishFlow.copied(t, src, from, dst, to, length, site);
         range(t, src, from, length, site, false);
         range(t, dst, to, length, site, true);
     }
@@ -79,6 +80,7 @@ public final class Photofinish {
     public static void cloneArray(Object array, int site) {
         PhotofinishThread t = self();
         if (t == null || array == null) return;
+        if (PhotofinishNative.FULL) PhotofinishFlow.copied(t, array, 0, null, 0, PhotofinishTable.length(array), site);
         range(t, array, 0, PhotofinishTable.length(array), site, false);
     }
 
@@ -446,6 +448,78 @@ public final class Photofinish {
     public static void uncaught(Object exception) {
         PhotofinishThread t = self();
         if (t != null) PhotofinishNative.uncaught((Throwable) exception);
+    }
+
+    // The way through the code, when recording for prediction.
+
+    public static void methodBegin(int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishFlow.method(t, PhotofinishFlow.METHOD_ENTER, site);
+    }
+
+    public static void methodThrown(int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishFlow.method(t, PhotofinishFlow.METHOD_EXIT, site);
+    }
+
+    public static void caught(int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishFlow.method(t, PhotofinishFlow.BRANCH, site);
+    }
+
+    public static void step() {
+        PhotofinishThread t = self();
+        if (t != null && t.unwatched == 0) t.steps++;
+    }
+
+    public static void back() {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishFlow.decided(t, 1);
+    }
+
+    public static void switched(int key, int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishFlow.switched(t, key, site);
+    }
+
+    public static void ifZero(int a) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishFlow.decided(t, a == 0 ? 1 : 0);
+    }
+
+    public static void ifLess(int a) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishFlow.decided(t, a < 0 ? 1 : 0);
+    }
+
+    public static void ifMore(int a) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishFlow.decided(t, a > 0 ? 1 : 0);
+    }
+
+    public static void ifSame(int a, int b) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishFlow.decided(t, a == b ? 1 : 0);
+    }
+
+    public static void ifBelow(int a, int b) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishFlow.decided(t, a < b ? 1 : 0);
+    }
+
+    public static void ifAbove(int a, int b) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishFlow.decided(t, a > b ? 1 : 0);
+    }
+
+    public static void ifSameRef(Object a, Object b) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishFlow.decided(t, a == b ? 1 : 0);
+    }
+
+    public static void ifNull(Object a) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishFlow.decided(t, a == null ? 1 : 0);
     }
 
     // Called by the agent around natives that it has wrapped.

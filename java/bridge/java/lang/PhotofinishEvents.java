@@ -97,6 +97,7 @@ final class PhotofinishEvents {
     /** op: 0 read, 1 write. */
     static void atomic(PhotofinishThread t, int op, int mode, int site, long id, int slot) {
         long w0 = (op == 0 ? ATOMIC_READ : ATOMIC_WRITE) | (long) mode << 8 | (long) site << 16;
+        if (PhotofinishNative.FULL) PhotofinishFlow.place(t);
         long seq = U.getAndAddLong(null, PhotofinishNative.SEQ, 1);
         if (PhotofinishNative.DIRECT) {
             PhotofinishNative.event(t.clock, w0, id, seq, slot);
@@ -110,6 +111,7 @@ final class PhotofinishEvents {
     static void sync(PhotofinishThread t, int event, int site, long operand) {
         long mode = event == WAIT_END ? 1L << 8 : 0;
         long w0 = event | mode | (long) site << 16;
+        if (PhotofinishNative.FULL) PhotofinishFlow.place(t);
         long seq = U.getAndAddLong(null, PhotofinishNative.SEQ, 1);
         if (PhotofinishNative.DIRECT) PhotofinishNative.event(t.clock, w0, operand, seq, 0);
         else put(t, w0, operand, seq);
@@ -126,6 +128,7 @@ final class PhotofinishEvents {
     }
 
     static void end(PhotofinishThread t) {
+        if (PhotofinishNative.FULL) PhotofinishFlow.end(t);
         sync(t, END, 0, 0);
         if (PhotofinishNative.DIRECT) return;
         PhotofinishNative.flush(t.clock);
@@ -145,7 +148,7 @@ final class PhotofinishEvents {
         if (t.cursor + 2 * RECORD > t.limit) t.cursor = PhotofinishNative.flush(t.clock);
     }
 
-    private static void put(PhotofinishThread t, long w0, long w1, long w2) {
+    static void put(PhotofinishThread t, long w0, long w1, long w2) {
         long p = t.cursor;
         if (p + RECORD > t.limit) {
             p = PhotofinishNative.flush(t.clock);

@@ -29,6 +29,9 @@ final class PhotofinishNative {
     /** Whether accesses become events (recording, hybrid, ...) or are checked by FastTrack. */
     static final boolean EVENTS = address(5) != 0;
 
+    /** Whether the control flow is recorded with the events. */
+    static final boolean FULL = address(10) != 0;
+
     /** Whether events go to a detector in the agent at once, instead of a buffer. */
     static final boolean DIRECT = address(4) != 0;
 

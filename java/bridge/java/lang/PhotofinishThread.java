@@ -89,6 +89,14 @@ public final class PhotofinishThread {
 
     long limit;
 
+    /** Conditionals decided and not written down yet, below a leading one (see PhotofinishFlow). */
+    int bits = 1;
+
+    /** Conditionals, jumps back, switches, calls and returns so far, and how many there were at the last place told. */
+    int steps;
+
+    int told;
+
     /** Block of object numbers that only this thread gives out. */
     long nextId;
 
