@@ -4,6 +4,7 @@
 mod args;
 mod detect;
 mod exit;
+mod full;
 mod launch;
 mod offline;
 mod predict;

@@ -6,6 +6,7 @@ mod checks;
 
 use crate::args::{self, Predict};
 use crate::exit::{self, Failure};
+use crate::full;
 use crate::launch::Launcher;
 use crate::offline::{self, HeldLock, Names};
 use crate::session::Session;
@@ -61,7 +62,7 @@ fn from_trace(
 ) -> Result<u8, Failure> {
     let start = Instant::now();
     let json = show::JsonFile::open(&args.show)?;
-    let input = read(path)?;
+    let input = read(path, &full::purity(args)?)?;
     let (rows, mut merge) = analyse(methods, &input, Merge::new(), |merge, found| {
         merge.add(
             found,
@@ -74,10 +75,8 @@ fn from_trace(
         );
     });
     let checked = checks::check(asked, &input);
-    for text in complaints(&rows)
-        .into_iter()
-        .chain(checked.warnings.clone())
-    {
+    let texts = input.complaints.iter().cloned().chain(complaints(&rows));
+    for text in texts.chain(checked.warnings.clone()) {
         merge.warn(text);
     }
     let seconds = start.elapsed().as_secs_f64();
@@ -98,6 +97,7 @@ fn from_trace(
 
 fn from_program(args: &Predict, methods: &BTreeSet<Method>, asked: &Asked) -> Result<u8, Failure> {
     let launcher = Launcher::new(&args.launch)?;
+    let purity = full::purity(args)?;
     let json = show::JsonFile::open(&args.show)?;
     let output = show::program_output(&args.show);
     let directory = tempfile::Builder::new()
@@ -107,7 +107,13 @@ fn from_program(args: &Predict, methods: &BTreeSet<Method>, asked: &Asked) -> Re
     let path = directory.path().join("trace.pft");
 
     let mut session = Session::new(&args.launch);
-    let result = launcher.run(1, Mode::Record, Some(path.clone()), output)?;
+    // The others need no more than the events.
+    let sliced = methods.contains(&Method::Sliced) || args.atomicity || args.property.is_some();
+    let mode = match sliced {
+        true => Mode::Full,
+        false => Mode::Record,
+    };
+    let result = launcher.run(1, mode, Some(path.clone()), output)?;
     let started = result.started;
     session.add(result);
     let (mut report, mut code) = session.finish("predict");
@@ -115,16 +121,15 @@ fn from_program(args: &Predict, methods: &BTreeSet<Method>, asked: &Asked) -> Re
     let mut checked = Checked::default();
     if started {
         let start = Instant::now();
-        let input = read(&path)?;
+        let input = read(&path, &purity)?;
         let run = report.runs.last().cloned().unwrap_or_default();
         let (done, mut merge) = analyse(methods, &input, Merge::new(), |merge, found| {
             merge.add(found, run);
         });
         rows = done;
         checked = checks::check(asked, &input);
-        let texts = complaints(&rows)
-            .into_iter()
-            .chain(checked.warnings.clone());
+        let texts = input.complaints.iter().cloned().chain(complaints(&rows));
+        let texts = texts.chain(checked.warnings.clone());
         for text in report.warnings.drain(..).chain(texts) {
             merge.warn(text);
         }
@@ -146,10 +151,12 @@ struct Input {
     tables: Tables,
     covered: Findings,
     program: Program,
+    /// What could not be followed.
+    complaints: Vec<String>,
 }
 
 /// Reads a trace, or STD text: the content tells which.
-fn read(path: &Path) -> Result<Input, Failure> {
+fn read(path: &Path, purity: &retrace::Table) -> Result<Input, Failure> {
     let usage = |error: anyhow::Error| Failure {
         code: exit::USAGE,
         error: error.context(format!("cannot read {}", path.display())),
@@ -172,12 +179,21 @@ fn read(path: &Path) -> Result<Input, Failure> {
                 exit: trace.footer().and_then(|footer| footer.exit_code),
                 ..Program::default()
             };
+            let covered = offline::covered(&trace, gap, events.len() as u64);
+            let mut deps = Deps::unknown();
+            let mut complaints = Vec::new();
+            if retrace::is_full(trace.tables()) {
+                let done = full::complete(&mut trace, &events, purity).map_err(usage)?;
+                complaints = full::complaints(&done.stats);
+                (events, deps) = (done.events, done.deps);
+            }
             Ok(Input {
-                covered: offline::covered(&trace, gap, events.len() as u64),
+                covered,
                 tables: trace.tables().clone(),
-                deps: Deps::unknown(),
+                deps,
                 events,
                 program,
+                complaints,
             })
         }
         Err(trace::Error::NotATrace) => {
@@ -205,6 +221,7 @@ fn read(path: &Path) -> Result<Input, Failure> {
                     ..Findings::default()
                 },
                 program: Program::default(),
+                complaints: Vec::new(),
             })
         }
         Err(error) => Err(usage(error.into())),
@@ -503,7 +520,7 @@ mod tests {
         let directory = tempfile::tempdir()?;
         let path = directory.path().join("some.std");
         std::fs::write(&path, text)?;
-        read(&path)
+        read(&path, &retrace::Table::default())
     }
 
     fn analysed(text: &str) -> (Vec<Row>, Report) {

@@ -6,6 +6,7 @@ mod accidents;
 mod cli;
 mod ends;
 mod expected;
+mod followed;
 mod offline;
 mod programs;
 mod support;

@@ -1,0 +1,71 @@
+//! Traces of `record --full`: their threads are followed through the code, so
+//! that engines know what each event depends on.
+
+use crate::args::Predict;
+use crate::exit::{self, Failure};
+use anyhow::Context;
+use retrace::{Completed, Stats, Table};
+use std::collections::BTreeMap;
+use std::io::{Read, Seek};
+use trace::{Event, Trace};
+
+/// Names that a warning lists, at most.
+const NAMES: usize = 8;
+
+/// The table of purity, with the user's lines.
+pub fn purity(args: &Predict) -> Result<Table, Failure> {
+    let mut table = Table::default();
+    let Some(path) = &args.purity else {
+        return Ok(table);
+    };
+    let usage = |error: anyhow::Error| Failure {
+        code: exit::USAGE,
+        error: error.context(format!("cannot use {}", path.display())),
+    };
+    let text = std::fs::read_to_string(path).map_err(|e| usage(e.into()))?;
+    table.extend(&text).map_err(|e| usage(e.into()))?;
+    Ok(table)
+}
+
+/// Completes a trace with the class files that it carries.
+pub fn complete<R: Read + Seek>(
+    trace: &mut Trace<R>,
+    events: &[Event],
+    purity: &Table,
+) -> anyhow::Result<Completed> {
+    let numbers: Vec<u32> = trace.recorded_classes().collect();
+    let mut files = BTreeMap::new();
+    for number in numbers {
+        let bytes = trace
+            .class_bytes(number)
+            .context("its class files cannot be read")?;
+        files.extend(bytes.map(|bytes| (number, bytes)));
+    }
+    Ok(retrace::complete(events, trace.tables(), &files, purity))
+}
+
+/// What a user should know about how far the threads were followed.
+pub fn complaints(stats: &Stats) -> Vec<String> {
+    let mut texts = Vec::new();
+    if stats.lost_events > 0 {
+        texts.push(format!(
+            "{} threads could not be followed to their end: {} of {} events are taken to depend on all before them",
+            stats.lost_threads, stats.lost_events, stats.events
+        ));
+    }
+    if !stats.impure.is_empty() {
+        let mut names: Vec<_> = stats.impure.iter().collect();
+        names.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), name.as_str()));
+        let more = names.len().saturating_sub(NAMES);
+        let listed: Vec<&str> = names.iter().take(NAMES).map(|(n, _)| n.as_str()).collect();
+        let more = match more {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        texts.push(format!(
+            "nothing is known of what these methods do, so what comes after their calls is taken to depend on all before: {}{more} (see --purity)",
+            listed.join(", ")
+        ));
+    }
+    texts
+}

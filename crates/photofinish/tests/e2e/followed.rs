@@ -1,0 +1,167 @@
+//! `record --full`, and what comes of following the threads: what events of
+//! small methods depend on, exactly; nobody gets lost in programs that do all
+//! that the language has.
+
+use crate::support::{Program, compile, scratch};
+use predict::deps::{Dep, Deps, Needs};
+use retrace::{Completed, Table, complete};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use trace::{Event, Op, Tables, Trace};
+
+struct Followed {
+    tables: Tables,
+    done: Completed,
+}
+
+fn record(classes: &str, args: &[&str], name: &str) -> std::path::PathBuf {
+    let classes = compile(classes, &[]);
+    let file = scratch(name).join("trace.pft");
+    let program = Program::new(&[&["-cp", classes.to_str().unwrap()], args].concat());
+    let done = program.under(&["record", "--full", "-o", file.to_str().unwrap()]);
+    let text = String::from_utf8_lossy(&done.stderr);
+    assert!(matches!(done.status.code(), Some(0 | 4)), "{text}");
+    file
+}
+
+fn follow(file: &Path) -> Followed {
+    let mut trace = Trace::open(BufReader::new(File::open(file).unwrap())).unwrap();
+    let mut events = Vec::new();
+    trace.events().for_each_event(|e| events.push(*e)).unwrap();
+    let numbers: Vec<u32> = trace.recorded_classes().collect();
+    let mut files = BTreeMap::new();
+    for n in numbers {
+        files.insert(n, trace.class_bytes(n).unwrap().unwrap());
+    }
+    Followed {
+        done: complete(&events, trace.tables(), &files, &Table::default()),
+        tables: trace.tables().clone(),
+    }
+}
+
+impl Followed {
+    /// The part of the trace that is one activation of a method of this name.
+    fn activation(&self, class: &str, name: &str) -> std::ops::Range<usize> {
+        let of = |e: &Event, number: u32| {
+            let row = &self.tables.methods[&number];
+            row.name.as_ref() == name && self.tables.sites[&e.site].class.as_ref() == class
+        };
+        let events = &self.done.events;
+        let enters = |e: &Event| matches!(e.op, Op::MethodEnter(n) if of(e, n));
+        let leaves = |e: &Event| matches!(e.op, Op::MethodExit(n) if of(e, n));
+        let from = events
+            .iter()
+            .position(enters)
+            .unwrap_or_else(|| panic!("no {name}"));
+        let len = events[from..].iter().position(leaves).unwrap();
+        from..from + len
+    }
+
+    fn field(&self, e: &Event) -> Option<(&str, bool)> {
+        let (loc, write) = match e.op {
+            Op::Read(loc) | Op::AtomicRead(loc, _) => (loc, false),
+            Op::Write(loc) | Op::AtomicWrite(loc, _) => (loc, true),
+            _ => return None,
+        };
+        match self.tables.fields.get(&loc.slot) {
+            Some(field) => Some((&field.name, write)),
+            None => Some(("[]", write)),
+        }
+    }
+
+    /// Names of the reads of the activation whose values a list comes to.
+    fn reads(&self, within: &std::ops::Range<usize>, first: Needs<'_>) -> String {
+        let deps: &Deps = &self.done.deps;
+        let mut names = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        let mut work = Vec::new();
+        let mut add = |needs: Needs<'_>, work: &mut Vec<Dep>| match needs {
+            Needs::All => names.insert("everything".to_owned()),
+            Needs::These(list) => {
+                work.extend(list.iter().map(|e| e.get()));
+                true
+            }
+        };
+        add(first, &mut work);
+        let mut values = BTreeSet::new();
+        while let Some(dep) = work.pop() {
+            let (Dep::Value(event) | Dep::Happens(event)) = dep;
+            if let Dep::Value(event) = dep {
+                values.insert(event);
+            }
+            if within.contains(&(event as usize)) && seen.insert(event) {
+                add(deps.happens(event), &mut work);
+            }
+        }
+        let inside = values.iter().filter(|v| within.contains(&(**v as usize)));
+        names.extend(inside.filter_map(|v| {
+            let (name, _) = self.field(&self.done.events[*v as usize])?;
+            Some(name.to_owned())
+        }));
+        names.into_iter().collect::<Vec<_>>().join(" ")
+    }
+
+    /// What the only write of `field` in a method needs to happen, and its
+    /// value besides.
+    fn needs(&self, class: &str, method: &str, field: &str) -> (String, String) {
+        let within = self.activation(class, method);
+        let written = |at: &usize| {
+            self.field(&self.done.events[*at])
+                .is_some_and(|(name, write)| write && name == field)
+        };
+        let at = within.clone().find(written).unwrap() as u32;
+        let deps = &self.done.deps;
+        (
+            self.reads(&within, deps.happens(at)),
+            self.reads(&within, deps.value(at)),
+        )
+    }
+}
+
+/// Method, what the write of `out` needs to happen, what its value needs.
+const FLOWS: [(&str, &str, &str); 27] = [
+    ("copy", "", "a"),
+    ("arithmetic", "", "a b"),
+    ("independent", "", "b"),
+    ("taken", "a", "a b"),
+    ("notTaken", "", "a"),
+    ("both", "", "a b"),
+    ("after", "", ""),
+    ("loop", "b", "a b"),
+    ("afterLoop", "b", ""),
+    ("stack", "", "a"),
+    ("parameter", "", "a"),
+    ("returned", "", "c"),
+    ("chosen", "", "a"),
+    ("element", "a list", "[] a list"),
+    ("through", "", "b"),
+    ("mayThrow", "next", ""),
+    ("caught", "a", ""),
+    ("local", "", "[]"),
+    ("builder", "a", "a"),
+    ("holder", "", "a"),
+    ("lambda", "", "a b"),
+    ("switched", "", "a b"),
+    ("virtual", "one", "one"),
+    ("divided", "b", ""),
+    ("nested", "", "a b"),
+    ("constructed", "", "right"),
+    ("copied", "list", "[] list"),
+];
+
+#[test]
+fn what_a_write_depends_on() {
+    let file = record("programs/predict/src", &["predict.Flows"], "flows");
+    let followed = follow(&file);
+    assert_eq!(followed.done.stats.lost_events, 0);
+    for (method, happens, value) in FLOWS {
+        let (got_happens, got_value) = followed.needs("predict/Flows", method, "out");
+        assert_eq!(
+            (got_happens.as_str(), got_value.as_str()),
+            (happens, value),
+            "{method}"
+        );
+    }
+}

@@ -1,0 +1,124 @@
+//! The program as the trace has it: methods whose control flow was recorded,
+//! their class files, and which statement of which method a site is.
+
+use crate::body::{Body, Fields};
+use crate::purity::Table;
+use classfile::{ClassFile, acc};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use trace::Tables;
+use trace::tables::SiteKind;
+
+/// A method that can be followed.
+#[derive(Debug)]
+pub(crate) struct Method<'a> {
+    pub name: &'a str,
+    pub desc: &'a str,
+    /// The site of its start.
+    pub site: u32,
+    class: u32,
+    body: Option<Option<Rc<Body>>>,
+}
+
+/// Where in which method a site is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub method: u32,
+    pub pc: u32,
+    pub kind: SiteKind,
+}
+
+#[derive(Debug)]
+pub(crate) struct Program<'a> {
+    pub methods: Vec<Method<'a>>,
+    places: FxHashMap<u32, Place>,
+    classes: FxHashMap<u32, ClassFile<'a>>,
+    fields: Fields,
+    kinds: FxHashMap<u32, SiteKind>,
+    purity: &'a Table,
+}
+
+impl<'a> Program<'a> {
+    pub fn new(
+        tables: &'a Tables,
+        files: &'a BTreeMap<u32, Vec<u8>>,
+        purity: &'a Table,
+    ) -> Program<'a> {
+        let mut program = Program {
+            methods: Vec::with_capacity(tables.methods.len()),
+            places: FxHashMap::default(),
+            classes: FxHashMap::default(),
+            fields: Fields::default(),
+            kinds: FxHashMap::default(),
+            purity,
+        };
+        for (number, bytes) in files {
+            if let Ok(class) = ClassFile::parse(bytes) {
+                program.classes.insert(*number, class);
+            }
+        }
+        for (slot, field) in &tables.fields {
+            let key = (field.name.to_string(), field.desc.to_string());
+            let row = program.fields.entry(key).or_default();
+            row.0.push(*slot);
+            row.1 |= field.flags & acc::VOLATILE != 0;
+        }
+        // A method's sites follow the one of its start.
+        let mut current: Option<(u32, &trace::tables::Site)> = None;
+        for (id, site) in &tables.sites {
+            program.kinds.insert(id.0, site.kind);
+            if site.kind == SiteKind::Method {
+                current = tables.methods.get(&id.0).map(|row| {
+                    program.methods.push(Method {
+                        name: &row.name,
+                        desc: &row.desc,
+                        site: id.0,
+                        class: row.class,
+                        body: None,
+                    });
+                    (program.methods.len() as u32 - 1, site)
+                });
+            }
+            let Some((method, start)) = current else {
+                continue;
+            };
+            let same =
+                start.class == site.class && start.method == site.method && start.desc == site.desc;
+            if same {
+                let place = Place {
+                    method,
+                    pc: site.bci,
+                    kind: site.kind,
+                };
+                program.places.insert(id.0, place);
+            } else {
+                current = None;
+            }
+        }
+        program
+    }
+
+    pub fn place(&self, site: u32) -> Option<Place> {
+        self.places.get(&site).copied()
+    }
+
+    pub fn kind(&self, site: u32) -> Option<SiteKind> {
+        self.kinds.get(&site).copied()
+    }
+
+    /// The method's code; `None` if the trace does not have it, or it makes no
+    /// sense.
+    pub fn body(&mut self, method: u32) -> Option<Rc<Body>> {
+        let row = self.methods.get_mut(method as usize)?;
+        if row.body.is_none() {
+            let class = self.classes.get(&row.class);
+            let body = class.and_then(|class| {
+                let index = class.method_index(row.name, row.desc)?;
+                Body::of(class, index, self.purity, &self.fields)
+            });
+            row.body = Some(body.map(Rc::new));
+        }
+        row.body.clone().flatten()
+    }
+}
