@@ -20,8 +20,10 @@ mod explain;
 mod path;
 mod repair;
 mod suggest;
+mod words;
 
 pub use advisor::{Advice, Advisor, Race, RaceAdvice, Ranked, RepairSet, Suggestion};
 pub use explain::{Explanation, Passing, explain};
 pub use path::{Edge, Path};
 pub use repair::{Kind, Name, Names, Repair, Sync, Variable};
+pub use words::Words;

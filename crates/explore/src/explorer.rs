@@ -61,6 +61,9 @@ pub struct Progress {
     /// Executions that could not be made as asked for; what lay behind them
     /// is not explored.
     pub lost: u64,
+    /// Executions that may have repeated others. None, unless objects have
+    /// other names in equivalent executions.
+    pub redundant: u64,
     /// About how many executions there are in all: those made, divided by the
     /// share of the tree they stand for if every node's branches were alike.
     /// Branches that nobody knows of yet are not in it, so it is more often
@@ -94,6 +97,7 @@ enum Target {
 /// handed out and not finished is handed out again after
 /// [`requeue`](Explorer::requeue).
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct Explorer {
     config: Config,
     engine: Engine,
@@ -105,6 +109,51 @@ pub struct Explorer {
     blocked: u64,
     max_depth: usize,
     lost: u64,
+    redundant: u64,
+}
+
+/// An exploration as it was read.
+#[derive(Deserialize)]
+struct Stored {
+    config: Config,
+    engine: Engine,
+    outstanding: BTreeMap<u64, Target>,
+    again: VecDeque<Target>,
+    next_job: u64,
+    executions: u64,
+    findings: u64,
+    blocked: u64,
+    max_depth: usize,
+    lost: u64,
+    redundant: u64,
+}
+
+impl TryFrom<Stored> for Explorer {
+    type Error = &'static str;
+
+    fn try_from(s: Stored) -> Result<Explorer, &'static str> {
+        let fits = |target: &Target| match (target, &s.engine) {
+            (Target::Node(node), Engine::Optimal(tree)) => tree.has(*node),
+            (Target::Beginning(_), Engine::Bounded(_)) => true,
+            _ => false,
+        };
+        if !s.outstanding.values().chain(&s.again).all(fits) {
+            return Err("a job does not belong to the exploration");
+        }
+        Ok(Explorer {
+            config: s.config,
+            engine: s.engine,
+            outstanding: s.outstanding,
+            again: s.again,
+            next_job: s.next_job,
+            executions: s.executions,
+            findings: s.findings,
+            blocked: s.blocked,
+            max_depth: s.max_depth,
+            lost: s.lost,
+            redundant: s.redundant,
+        })
+    }
 }
 
 impl Explorer {
@@ -124,6 +173,7 @@ impl Explorer {
             blocked: 0,
             max_depth: 0,
             lost: 0,
+            redundant: 0,
         }
     }
 
@@ -148,7 +198,10 @@ impl Explorer {
         };
         let beginning = match (&target, &mut self.engine) {
             (Target::Node(node), Engine::Optimal(tree)) => {
-                tree.node_mut(*node).wanted = true;
+                let node_mut = tree.node_mut(*node);
+                node_mut.wanted = true;
+                // All that was asleep on the way must have been woken by it.
+                self.redundant += u64::from(!node_mut.sleep.is_empty());
                 tree.path(*node)
             }
             (Target::Beginning(labels), _) => labels.clone(),
@@ -290,6 +343,7 @@ impl Explorer {
             max_depth: self.max_depth,
             outstanding: self.outstanding.len(),
             lost: self.lost,
+            redundant: self.redundant,
             estimate,
         }
     }

@@ -26,6 +26,33 @@
 //! each stops the others. A thread that spins is blocked until a location it
 //! looked at is written, so loops end and a class has no useless iterations.
 //!
+//! **For whoever makes executions.** [`Explorer::next`] gives a [`Job`], its
+//! [`Guide`] is asked before every step, and the recorded [`Execution`] goes back
+//! with [`Explorer::finish`]. Several jobs may be under way at once, here or in
+//! other processes: no two of them are ever equivalent. What the exploration
+//! relies on:
+//!
+//! - A step is one [`Op`] and whatever its thread does up to the next one that
+//!   others cannot notice. Every operation of the kinds in [`Op`] is a step and
+//!   is told, also where only one thread could go on and nothing was to be
+//!   decided; releases too. So are the beginning and the end of each thread.
+//! - An operation is known before it is made, and what it is does not depend on
+//!   what other threads do meanwhile, only on what its thread did and saw.
+//! - Objects have the same names in equivalent executions: named after the
+//!   thread that made them and how many it had made, not in order of appearance.
+//! - A wait is two steps: giving the lock up, and having it again. Waits, parks
+//!   and joins with a time limit may run out of time whenever they are chosen.
+//! - A thread that spins says so: before the first step of an iteration after
+//!   one that changed nothing (no write, no local variable), `awaits` has the
+//!   locations that were read, and the thread is not ready until one of them was
+//!   written. If a loop that makes progress says so by mistake, executions are
+//!   missed; if one that spins does not, the exploration may never end.
+//! - Plain accesses are steps only at statements that race. Found out by a
+//!   detector in every execution: when there is a new one, it becomes a step and
+//!   the exploration starts again. When there is none, all races were found.
+//!   Until then a plain write may let a spinning thread go on unseen; that shows
+//!   as a [`Divergence`].
+//!
 //! | module | what |
 //! |---|---|
 //! | `op` | operations and which depend on which |

@@ -49,9 +49,55 @@ pub(crate) struct Node {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub(crate) struct Tree {
     nodes: Vec<Option<Node>>,
     free: Vec<NodeId>,
+}
+
+/// A tree as it was read, which may not be one.
+#[derive(Deserialize)]
+struct Stored {
+    nodes: Vec<Option<Node>>,
+    free: Vec<NodeId>,
+}
+
+impl TryFrom<Stored> for Tree {
+    type Error = &'static str;
+
+    fn try_from(stored: Stored) -> Result<Tree, &'static str> {
+        let Stored { nodes, free } = stored;
+        let node = |id: &NodeId| nodes.get(*id as usize).and_then(Option::as_ref);
+        let is_free = |id: &NodeId| nodes.get(*id as usize).is_some_and(Option::is_none);
+        let mut free_ids = free.clone();
+        free_ids.sort_unstable();
+        free_ids.dedup();
+        if free_ids.len() != free.len() || !free.iter().all(is_free) {
+            return Err("a node is free twice, or not free");
+        }
+        // Parents and children agree, and all hangs on the root.
+        let Some(root) = node(&ROOT).filter(|root| root.parent.is_none()) else {
+            return Err("there is no root");
+        };
+        let mut open: Vec<(NodeId, &Node)> = vec![(ROOT, root)];
+        let mut seen = 0;
+        while let Some((id, parent)) = open.pop() {
+            seen += 1;
+            for child in &parent.children {
+                match node(child) {
+                    Some(c) if c.parent == Some(id) && c.label.is_some() => open.push((*child, c)),
+                    _ => return Err("a node is not below its parent"),
+                }
+            }
+            if seen > nodes.len() {
+                return Err("a node is there twice");
+            }
+        }
+        if seen + free.len() != nodes.len() {
+            return Err("a node is not in the tree");
+        }
+        Ok(Tree { nodes, free })
+    }
 }
 
 pub(crate) const ROOT: NodeId = 0;
@@ -76,6 +122,10 @@ impl Tree {
         self.nodes[id as usize]
             .as_mut()
             .expect("ids of freed nodes are not kept")
+    }
+
+    pub fn has(&self, id: NodeId) -> bool {
+        self.nodes.get(id as usize).is_some_and(Option::is_some)
     }
 
     /// How many nodes are in memory.

@@ -193,27 +193,33 @@ pub fn run(
 /// What there is to be seen of an execution's class: for every step, by thread
 /// and number, its label (a hash of it) and what happened before it, a bit for
 /// each step.
-pub type Class = Vec<(Thread, usize, u64, u128)>;
+pub type Class = Vec<Row>;
+type Row = (Thread, usize, u64, u128);
 
 /// Worked out the slow way: pairwise dependence, then everything before.
 pub fn class(labels: &[Label]) -> Class {
-    let mut counts = BTreeMap::<Thread, usize>::new();
-    let mut class: Class = Vec::new();
-    for (j, label) in labels.iter().enumerate() {
-        let mut past = 0;
-        for i in (0..j).filter(|i| labels[*i].depends(label)) {
-            let (thread, n, _, before) = class[i];
-            assert!(thread < 4 && n < 32, "a bit for each step");
-            past |= before | 1 << (thread as usize * 32 + n);
-        }
-        let n = counts.entry(label.thread).or_default();
-        let mut hasher = DefaultHasher::new();
-        label.hash(&mut hasher);
-        class.push((label.thread, *n, hasher.finish(), past));
-        *n += 1;
+    let mut rows = Class::new();
+    for n in 0..labels.len() {
+        rows.push(row(&labels[..n], &rows, &labels[n]));
     }
-    class.sort_unstable();
-    class
+    rows.sort_unstable();
+    rows
+}
+
+/// The row of a step that comes after these.
+fn row(labels: &[Label], rows: &[Row], step: &Label) -> Row {
+    let mut past = 0;
+    let mut number = 0;
+    for (label, (thread, n, _, before)) in labels.iter().zip(rows) {
+        assert!(*thread < 4 && *n < 32, "a bit for each step");
+        if label.depends(step) {
+            past |= before | 1 << (*thread as usize * 32 + n);
+        }
+        number += usize::from(*thread == step.thread);
+    }
+    let mut hasher = DefaultHasher::new();
+    step.hash(&mut hasher);
+    (step.thread, number, hasher.finish(), past)
 }
 
 pub type Races = BTreeSet<FindingKey>;
@@ -258,12 +264,16 @@ impl Seen {
 /// is what `tests/dependence.rs` is about.
 pub fn all_classes(program: &Program, points: &Points, most: usize) -> Option<Seen> {
     let mut seen = Seen::default();
-    let start = (World::new(program, points), Vec::<Label>::new());
+    let start = (
+        World::new(program, points),
+        Vec::<Label>::new(),
+        Class::new(),
+    );
     let mut level = BTreeMap::from([(Class::new(), start)]);
     let mut prefixes = 0;
     while !level.is_empty() {
         let mut next = BTreeMap::new();
-        for (world, labels) in level.into_values() {
+        for (world, labels, rows) in level.into_values() {
             prefixes += 1;
             if prefixes > most {
                 return None;
@@ -274,15 +284,18 @@ pub fn all_classes(program: &Program, points: &Points, most: usize) -> Option<Se
             }
             for r in &ready {
                 for pick in 0..r.picks {
-                    let mut labels = labels.clone();
-                    labels.push(Label {
+                    let label = Label {
                         pick,
                         ..r.label.clone()
-                    });
-                    next.entry(class(&labels)).or_insert_with(|| {
+                    };
+                    let mut rows = rows.clone();
+                    rows.push(row(&labels, &rows, &label));
+                    let mut class = rows.clone();
+                    class.sort_unstable();
+                    next.entry(class).or_insert_with(|| {
                         let mut world = world.clone();
-                        world.step(&labels[labels.len() - 1]);
-                        (world, labels)
+                        world.step(&label);
+                        (world, [&labels[..], &[label]].concat(), rows)
                     });
                 }
             }

@@ -1,0 +1,149 @@
+//! Advice in words.
+
+use crate::repair::{Name, Repair, Sync, Variable};
+
+/// What things are called, for people.
+pub trait Words {
+    /// `Bank.total`, or `int[] made at Bank.java:12`.
+    fn variable(&self, variable: Variable) -> String;
+    /// `the monitor of Bank.lock`.
+    fn lock(&self, lock: Name) -> String;
+    fn thread(&self, thread: Name) -> String;
+    fn object(&self, object: Name) -> String;
+    /// `Bank.java:12`.
+    fn statement(&self, site: u32) -> String;
+}
+
+impl Repair {
+    /// What the repair changes: a variable, or a statement.
+    pub fn target(&self, words: &dyn Words) -> String {
+        match *self {
+            Repair::Volatile(v) | Repair::AtomicArray(v) | Repair::AtomicClass(v) => {
+                words.variable(v)
+            }
+            Repair::Synchronized { statement, .. }
+            | Repair::Move { statement, .. }
+            | Repair::Acquire {
+                before: statement, ..
+            } => words.statement(statement),
+        }
+    }
+
+    /// What to do, as a sentence.
+    pub fn text(&self, words: &dyn Words) -> String {
+        match *self {
+            Repair::Volatile(v) => format!("make {} volatile", words.variable(v)),
+            Repair::AtomicArray(v) => format!(
+                "use an atomic array (java.util.concurrent.atomic) for {}",
+                words.variable(v)
+            ),
+            Repair::AtomicClass(v) => format!(
+                "make {} an atomic variable (java.util.concurrent.atomic)",
+                words.variable(v)
+            ),
+            Repair::Synchronized { statement, lock } => format!(
+                "put {} in a block synchronized on {}",
+                words.statement(statement),
+                words.lock(lock)
+            ),
+            Repair::Move { statement, before } => format!(
+                "move {} before {}",
+                words.statement(statement),
+                words.statement(before)
+            ),
+            Repair::Acquire { before, from } => {
+                let acquire = match from {
+                    Sync::Variable(v) => format!("read {}", words.variable(v)),
+                    Sync::Lock(lock) => format!("take {}", words.lock(lock)),
+                    Sync::Thread(thread) => format!("join {}", words.thread(thread)),
+                    Sync::Object(object) => format!("synchronise through {}", words.object(object)),
+                };
+                format!("{acquire} before {}", words.statement(before))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Plain;
+
+    impl Words for Plain {
+        fn variable(&self, variable: Variable) -> String {
+            match variable {
+                Variable::Field(_) => "Bank.total".into(),
+                Variable::Array(_) => "Bank.flags".into(),
+            }
+        }
+
+        fn lock(&self, _: Name) -> String {
+            "the monitor of Bank.lock".into()
+        }
+
+        fn thread(&self, thread: Name) -> String {
+            format!("Thread-{thread}")
+        }
+
+        fn object(&self, _: Name) -> String {
+            "a task".into()
+        }
+
+        fn statement(&self, site: u32) -> String {
+            format!("Bank.java:{site}")
+        }
+    }
+
+    #[test]
+    fn sentences() {
+        let (field, array) = (Variable::Field(1), Variable::Array(1));
+        let acquire = |from| Repair::Acquire { before: 12, from };
+        let cases = [
+            (Repair::Volatile(field), "make Bank.total volatile"),
+            (
+                Repair::AtomicArray(array),
+                "use an atomic array (java.util.concurrent.atomic) for Bank.flags",
+            ),
+            (
+                Repair::AtomicClass(field),
+                "make Bank.total an atomic variable (java.util.concurrent.atomic)",
+            ),
+            (
+                Repair::Synchronized {
+                    statement: 12,
+                    lock: 0,
+                },
+                "put Bank.java:12 in a block synchronized on the monitor of Bank.lock",
+            ),
+            (
+                Repair::Move {
+                    statement: 12,
+                    before: 9,
+                },
+                "move Bank.java:12 before Bank.java:9",
+            ),
+            (
+                acquire(Sync::Variable(field)),
+                "read Bank.total before Bank.java:12",
+            ),
+            (
+                acquire(Sync::Lock(0)),
+                "take the monitor of Bank.lock before Bank.java:12",
+            ),
+            (
+                acquire(Sync::Thread(3)),
+                "join Thread-3 before Bank.java:12",
+            ),
+            (
+                acquire(Sync::Object(3)),
+                "synchronise through a task before Bank.java:12",
+            ),
+        ];
+        for (repair, text) in cases {
+            assert_eq!(repair.text(&Plain), text);
+            let target = repair.target(&Plain);
+            assert!(target == "Bank.java:12" || text.contains(&target));
+        }
+    }
+}
