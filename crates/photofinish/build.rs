@@ -19,6 +19,7 @@ const PARTS: &[&str] = &[
     "crates/trace",
     "crates/order",
     "crates/detect",
+    "crates/schedule",
     "java",
     "Cargo.toml",
     "Cargo.lock",

@@ -245,6 +245,19 @@ impl Agent {
         }
     }
 
+    /// The location that a statement accesses, by the names in its class file:
+    /// the class may inherit the field, and of an array the type is unknown.
+    pub fn location_named_by(&self, site: u32) -> Value {
+        let named = self.sites.with(site, |_, s| match &s.target {
+            Some(target) => {
+                let statics = matches!(s.kind, SiteKind::StaticRead | SiteKind::StaticWrite);
+                json!({"class": dotted(&target.class), "field": target.name, "static": statics})
+            }
+            None => json!({"array": null, "from": s.array_from}),
+        });
+        named.unwrap_or_default()
+    }
+
     fn location(&self, jni: Jni, q: &Query) -> Value {
         let class = if q.owner.is_null() {
             None

@@ -93,6 +93,7 @@ impl Sites {
         self.with(site, |class, s| Frame {
             class: class.class.replace('/', ".").into(),
             method: s.method.clone(),
+            desc: Some(s.desc.clone()),
             file: class.file.clone(),
             line: s.line.map(u32::from),
             bci: Some(u32::from(s.bci)),

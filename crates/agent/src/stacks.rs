@@ -19,6 +19,8 @@ const KEEP: usize = 8;
 pub struct Frame {
     pub class: Arc<str>,
     pub method: Arc<str>,
+    /// Of statements only.
+    pub desc: Option<Arc<str>>,
     pub file: Option<Arc<str>>,
     pub line: Option<u32>,
     pub bci: Option<u32>,
@@ -26,7 +28,11 @@ pub struct Frame {
 
 impl Frame {
     pub fn json(&self) -> Value {
-        json!({"class": &*self.class, "method": &*self.method, "file": self.file.as_deref(), "line": self.line, "bci": self.bci})
+        let mut frame = json!({"class": &*self.class, "method": &*self.method, "file": self.file.as_deref(), "line": self.line, "bci": self.bci});
+        if let Some(desc) = &self.desc {
+            frame["desc"] = json!(&**desc);
+        }
+        frame
     }
 }
 
@@ -82,6 +88,7 @@ impl Stacks {
         Frame {
             class: method.class.clone(),
             method: method.name.clone(),
+            desc: None,
             file: method.file.clone(),
             line: line.and_then(|(_, n)| u32::try_from(*n).ok()),
             bci: None, // of the rewritten code: not what a reader of the class file sees

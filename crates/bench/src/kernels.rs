@@ -104,6 +104,13 @@ impl Section {
     }
 }
 
+/// Compiles the programs for controlled runs; the class directory.
+pub fn control(programs: &Path, java: &Java, work: &Path) -> Result<PathBuf> {
+    let classes = work.join("control");
+    compile(java, &java_files(&programs.join("control/src"))?, &classes)?;
+    Ok(classes)
+}
+
 /// A program that does nothing, for what it costs to start one. `prepare` has
 /// compiled it.
 pub fn empty(work: &Path) -> Kernel {

@@ -10,12 +10,14 @@
 //! kernels  what to run, made from programs/bench/expected.toml
 //! measure  one process: output, exit code, time, processor time, peak memory
 //! compare  native, detect and record in turn; medians, and are they the same?
+//! control  runs with one thread at a time: points, switches, runs a second
 //! offline  detectors over a generated binary trace
 //! figures  medians, means, ratios
 //! table    all of it as text
 //! ```
 
 mod compare;
+mod control;
 mod figures;
 mod kernels;
 mod measure;
@@ -36,12 +38,13 @@ use std::time::Duration;
 /// Names for `--only` besides those of the kernels.
 const STARTUP: &str = "startup";
 const OFFLINE: &str = "offline";
+const CONTROL: &str = "control";
 
 /// Measures what Photofinish costs, as ratios to running without it
 #[derive(Debug, Parser)]
 #[command(name = "bench", max_term_width = 100)]
 struct Args {
-    /// Only these: kernels by name, `startup`, `offline`
+    /// Only these: kernels by name, `startup`, `control`, `offline`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// Run everything this many times and take medians [default: 3, with --quick 1]
@@ -125,6 +128,12 @@ fn run(args: &Args) -> Result<bool> {
         print!("{}", table::startup(&row));
         problems.extend(row.problems);
     }
+    if wanted(CONTROL) {
+        let programs = kernels::control(&args.programs, &java, work.path())?;
+        let result = control::measure(&tool, &programs, &kernels, runs, args.quick)?;
+        print!("{}", table::control(&result));
+        problems.extend(result.problems);
+    }
     // The last, because it needs memory, see `measure`.
     let mut offline = None;
     if wanted(OFFLINE) {
@@ -147,7 +156,7 @@ fn check_names(only: &[String], kernels: &[Kernel]) -> Result<()> {
     let known: Vec<&str> = kernels
         .iter()
         .map(|k| k.name.as_str())
-        .chain([STARTUP, OFFLINE])
+        .chain([STARTUP, CONTROL, OFFLINE])
         .collect();
     for name in only {
         ensure!(

@@ -2,6 +2,7 @@
 //! bound, because the run was stopped.
 
 use crate::compare::{Cost, Row, Tool};
+use crate::control::Controlled;
 use crate::figures::{Ratio, geometric_mean};
 use crate::offline::{self, Offline};
 use driver::java::Java;
@@ -177,6 +178,42 @@ pub fn startup(row: &Row) -> String {
     )
 }
 
+pub fn control(result: &Controlled) -> String {
+    let mut text = "\nunder control, one thread at a time:\n".to_owned();
+    let figures = [
+        ("a scheduling point without a switch", result.point_ns, "ns"),
+        ("a scheduling point with one", result.switch_ns, "ns"),
+        (
+            "runs of two threads with 40 points, a JVM each",
+            result.fresh,
+            "a second",
+        ),
+        (
+            "the same, as many JVMs at once as cores",
+            result.side_by_side,
+            "a second",
+        ),
+        (
+            "the same inside one JVM, with fresh threads",
+            result.inside,
+            "a second",
+        ),
+    ];
+    for (name, value, unit) in figures {
+        let value = value.map_or("-".to_owned(), |value| match value {
+            small if small < 100.0 => format!("{small:.1}"),
+            large => format!("{large:.0}"),
+        });
+        let _ = writeln!(text, "  {name:<50}{value:>9} {unit}");
+    }
+    for (name, ratio) in &result.ratios {
+        let name = format!("time of {name}, controlled / native");
+        let ratio = ratio.map_or("-".to_owned(), |ratio| ratio.to_string());
+        let _ = writeln!(text, "  {name:<50}{ratio:>9}");
+    }
+    text
+}
+
 pub fn offline(result: &Offline) -> String {
     let mut text = format!(
         "\noffline, over a trace of {} events in {} bytes, in million events a second of \
@@ -311,6 +348,22 @@ mod tests {
         assert_eq!(verdict(&text, "record, time, geometric mean"), "met");
         assert_eq!(verdict(&text, "bytes an access"), "met");
         assert!(!text.contains("offline"));
+    }
+
+    #[test]
+    fn figures_of_controlled_runs_stand_in_a_column() {
+        let result = Controlled {
+            point_ns: Some(93.4),
+            switch_ns: Some(1234.0),
+            ratios: vec![("files", None)],
+            ..Controlled::default()
+        };
+        let text = control(&result);
+        assert!(
+            text.contains("93.4 ns") && text.contains("1234 ns"),
+            "{text}"
+        );
+        assert!(text.ends_with("-\n"), "{text}");
     }
 
     #[test]

@@ -103,7 +103,8 @@ fn sorted(dir: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn add(found: &mut BTreeMap<String, String>, name: &Path, path: &Path) {
+/// Adds a file under this name; one that cannot be read is left out.
+pub fn add(found: &mut BTreeMap<String, String>, name: &Path, path: &Path) {
     if let Ok(bytes) = std::fs::read(path) {
         let name = name.to_string_lossy().into_owned();
         found.insert(name, hex(&Sha256::digest(bytes)));

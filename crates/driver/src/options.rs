@@ -172,6 +172,10 @@ pub struct Control {
     pub max_steps: Option<u64>,
     /// Seconds after which a run that does not get on is ended.
     pub watchdog: Option<u64>,
+    /// The processor that its threads share; any, if absent.
+    pub cpu: Option<usize>,
+    /// A debugger is attached and stops threads where it likes.
+    pub debugger: bool,
 }
 
 impl Control {
@@ -187,6 +191,8 @@ impl Control {
             replay: None,
             max_steps: None,
             watchdog: None,
+            cpu: None,
+            debugger: false,
         }
     }
 
@@ -207,6 +213,8 @@ impl Control {
             ("clock", self.clock.map(|n| n.to_string())),
             ("maxsteps", self.max_steps.map(|n| n.to_string())),
             ("watchdog", self.watchdog.map(|n| n.to_string())),
+            ("cpu", self.cpu.map(|n| n.to_string())),
+            ("debugger", self.debugger.then(|| "1".to_owned())),
         ];
         for (key, value) in numbers {
             if let Some(value) = value {
@@ -214,14 +222,7 @@ impl Control {
             }
         }
         if let Some(sides) = &self.pair {
-            let sides = sides.each_ref().map(|side| {
-                let side: Vec<String> = side
-                    .iter()
-                    .map(|statement| encode(OsStr::new(&statement.to_string())))
-                    .collect();
-                side.join("|")
-            });
-            text += &format!(",pair={}", sides.join(";"));
+            text += &format!(",pair={}", pair_text(sides));
         }
         for (key, path) in [("log", &self.log), ("replay", &self.replay)] {
             if let Some(path) = path {
@@ -277,6 +278,41 @@ impl AgentOptions {
     }
 }
 
+/// A pair as the agent takes it, and as it stands in schedules.
+fn pair_text(sides: &[Vec<Statement>; 2]) -> String {
+    let sides = sides.each_ref().map(|side| {
+        let encoded = |statement: &Statement| encode(OsStr::new(&statement.to_string()));
+        side.iter().map(encoded).collect::<Vec<_>>().join("|")
+    });
+    sides.join(";")
+}
+
+/// The pair of a schedule; `None` if it has none, or none that makes sense.
+pub fn read_pair(text: &str) -> Option<[Vec<Statement>; 2]> {
+    let side = |text: &str| {
+        let statements = text.split('|').map(|s| decode(s)?.parse().ok());
+        statements.collect::<Option<Vec<_>>>()
+    };
+    let (a, b) = text.split_once(';')?;
+    Some([side(a)?, side(b)?])
+}
+
+fn decode(text: &str) -> Option<String> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        out.push(match byte {
+            b'%' => {
+                let digit = |b: u8| char::from(b).to_digit(16);
+                let (high, low) = (digit(bytes.next()?)?, digit(bytes.next()?)?);
+                u8::try_from(high * 16 + low).ok()?
+            }
+            byte => byte,
+        });
+    }
+    String::from_utf8(out).ok()
+}
+
 /// Percent-encodes every byte but those that mean nothing to us, to the JVM's
 /// option parser or to a shell.
 fn encode(value: &OsStr) -> String {
@@ -299,20 +335,6 @@ fn encode(value: &OsStr) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    fn decode(text: &str) -> Vec<u8> {
-        let mut out = Vec::new();
-        let mut bytes = text.bytes();
-        while let Some(b) = bytes.next() {
-            if b == b'%' {
-                let hex: String = bytes.by_ref().take(2).map(char::from).collect();
-                out.push(u8::from_str_radix(&hex, 16).unwrap());
-            } else {
-                out.push(b);
-            }
-        }
-        out
-    }
 
     #[test]
     fn the_argument_as_the_agent_reads_it() {
@@ -379,6 +401,13 @@ mod tests {
         for bad in ["", "A.java", ":3", "A.java:x", "a#b#c", "a#b#c#d"] {
             assert!(bad.parse::<Statement>().is_err(), "{bad}");
         }
+        let pair = ["A.java:1|B.java:2", "a/B$C#m#()V#1"].map(|side| {
+            let side = side.split('|').map(|s| s.parse().unwrap());
+            side.collect::<Vec<Statement>>()
+        });
+        assert_eq!(read_pair(&pair_text(&pair)), Some(pair));
+        assert_eq!(read_pair(""), None);
+        assert_eq!(read_pair("A%2"), None);
     }
 
     #[test]
@@ -390,10 +419,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_come_back(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
-            let text = encode(OsStr::from_bytes(&bytes));
-            prop_assert!(!text.contains([',', '=', ':', ' ']));
-            prop_assert_eq!(decode(&text), bytes);
+        fn any_text_comes_back(wanted in any::<String>()) {
+            let text = encode(OsStr::new(&wanted));
+            prop_assert!(!text.contains([',', '=', ':', ' ', ';', '|']));
+            prop_assert_eq!(decode(&text), Some(wanted));
+        }
+
+        #[test]
+        fn any_pair_can_be_read_or_not(text in "[%;|#:a-f0-9]{0,30}") {
+            read_pair(&text);
         }
     }
 }

@@ -33,6 +33,9 @@ const DRAIN: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(500);
 const DUMP: Duration = Duration::from_secs(3);
 
+/// A process that computes gets this many times the patience.
+const FOR_COMPUTING: u32 = 10;
+
 /// Where the program's standard output goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
@@ -186,6 +189,8 @@ pub(crate) struct Running {
     /// The last sign of life, and what was seen then.
     alive: Instant,
     seen: u64,
+    /// Processor time used until then.
+    used: Option<Duration>,
     next_look: Instant,
     stdout: Option<(Arc<Tap>, Receiver<String>)>,
     stderr: Option<(Arc<Tap>, Receiver<String>)>,
@@ -245,6 +250,7 @@ impl Running {
             watchdog,
             alive: start,
             seen: 0,
+            used: None,
             next_look: start + LOOK,
             stdout,
             stderr,
@@ -311,9 +317,13 @@ impl Running {
             let seen = self.signs();
             if seen != self.seen {
                 (self.seen, self.alive) = (seen, now);
+                self.used = processor_time(self.pid);
             }
             let patience = self.watchdog.as_ref().map(|w| w.patience);
-            if patience.is_some_and(|patience| now - self.alive >= patience) {
+            let quiet = now - self.alive;
+            if patience.is_some_and(|patience| {
+                quiet >= patience && !(self.computes(quiet) && quiet < patience * FOR_COMPUTING)
+            }) {
                 self.stopped = Some(Stopped::Stuck);
                 self.dump_from = self.stdout.as_ref().map(|(tap, _)| tap.divert());
                 self.send_to(false, Signal::QUIT);
@@ -321,6 +331,14 @@ impl Running {
             }
         }
         Ok(())
+    }
+
+    /// Whether it spent this silence computing, which is no proof of progress.
+    fn computes(&self, quiet: Duration) -> bool {
+        match (processor_time(self.pid), self.used) {
+            (Some(now), before) => now.saturating_sub(before.unwrap_or_default()) > quiet / 2,
+            (None, _) => false,
+        }
     }
 
     /// Grows as long as something happens.
@@ -377,6 +395,16 @@ impl Running {
             elapsed,
         }
     }
+}
+
+/// Processor time of a process, as /proc has it.
+fn processor_time(pid: u32) -> Option<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in brackets may hold anything; utime and stime are the 14th and
+    // 15th members, in hundredths of a second on every Linux that we know.
+    let mut rest = stat.rsplit_once(") ")?.1.split(' ').skip(11);
+    let mut ticks = || rest.next()?.parse::<u64>().ok();
+    Some(Duration::from_millis((ticks()? + ticks()?) * 10))
 }
 
 /// `SIGKILL` for 9; the number for those nobody meets.

@@ -41,7 +41,7 @@ pub struct Request<'a> {
     pub time_limit: Option<Duration>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RunResult {
     pub outcome: Outcome,
     pub findings: Findings,

@@ -2,6 +2,7 @@
 //! here.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use driver::options::Statement;
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -36,6 +37,20 @@ pub enum Command {
     /// The trace is written as the program runs: if it is killed, everything
     /// up to the last flush is there.
     Record(Record),
+    /// Make suspected races happen, and see what comes of it
+    ///
+    /// Takes pairs of statements from a run of its own with the hybrid
+    /// detector, from a saved report, or from the command line; then runs the
+    /// program again and again with one thread at a time, and holds threads
+    /// back at either statement until another arrives at the other, on the
+    /// same location. A race that was made to happen is confirmed, with what
+    /// came of it in either order and a command that replays each.
+    Confirm(Box<Confirm>),
+    /// Repeat a run of `confirm` or of `detect --scheduler` exactly
+    ///
+    /// Exit codes: 66 the run went as before and something is wrong in it,
+    /// 0 it went as before and nothing is, 70 it went another way.
+    Replay(Replay),
     /// Predict races that another schedule of one run would show
     ///
     /// From a recorded trace (or RAPID's STD text), or from one recorded run
@@ -60,6 +75,8 @@ pub enum Detector {
     Lockset,
     /// Reads and writes not ordered after the last write (JRF)
     H,
+    /// No races are looked for: standstills and exceptions of controlled runs
+    None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -82,6 +99,27 @@ pub enum Engine {
 pub enum Scheduler {
     /// The operating system decides
     Native,
+    /// One thread at a time; at each synchronisation any may be next
+    Random,
+    /// One at a time by random priorities, changed at a few random places
+    Pct,
+    /// One at a time by priorities of operations, drawn anew after conflicts
+    Pos,
+    /// Free-running, with random delays at synchronisation
+    Contest,
+}
+
+impl Scheduler {
+    /// What the agent calls it; nothing if it is left alone.
+    pub fn strategy(self) -> Option<&'static str> {
+        match self {
+            Scheduler::Native => None,
+            Scheduler::Random => Some("random"),
+            Scheduler::Pct => Some("pct"),
+            Scheduler::Pos => Some("pos"),
+            Scheduler::Contest => Some("contest"),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -107,10 +145,95 @@ pub struct Detect {
     /// Look at a recorded trace instead of running a program
     #[arg(long, value_name = "FILE", conflicts_with_all = ["program", "runs"])]
     pub trace: Option<PathBuf>,
+    /// With pct: how many orderings a bug may need [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub depth: Option<u32>,
+    #[command(flatten)]
+    pub steer: Steer,
     #[command(flatten)]
     pub launch: Launch,
     #[command(flatten)]
     pub show: Show,
+}
+
+#[derive(Debug, Args)]
+pub struct Confirm {
+    /// Take the pairs from this report (JSON) instead of a run with hybrid
+    #[arg(long, value_name = "FILE", conflicts_with = "pair")]
+    pub from: Option<PathBuf>,
+    /// Two statements to bring together: `Bank.java:12,Audit.java:40`
+    #[arg(long, value_name = "PLACE,PLACE", value_parser = pair)]
+    pub pair: Vec<[Statement; 2]>,
+    /// Only these races of the report, by their ids
+    #[arg(
+        long,
+        value_name = "ID",
+        value_delimiter = ',',
+        conflicts_with = "pair"
+    )]
+    pub race: Vec<String>,
+    /// Runs for each pair
+    #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u32).range(1..))]
+    pub trials: u32,
+    /// Do not stop when a race has been confirmed in both orders
+    #[arg(long)]
+    pub all_trials: bool,
+    /// Runs side by side [default: one a core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub jobs: Option<u32>,
+    /// The program's standard input [default: none]
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+    #[command(flatten)]
+    pub steer: Steer,
+    #[command(flatten)]
+    pub launch: Launch,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+pub struct Replay {
+    /// What to replay, as the report calls it: `R1`, `R1.exception`, `D1`
+    #[arg(value_name = "ID", required_unless_present = "log")]
+    pub id: Option<String>,
+    /// Where the results were kept
+    #[arg(long, value_name = "DIR", default_value = driver::store::DEFAULT)]
+    pub results: PathBuf,
+    /// A schedule of its own, for the program given after `--`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["id", "results"])]
+    pub log: Option<PathBuf>,
+    /// Let a debugger attach to this port before the program begins
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub debug: Option<u16>,
+    /// Seconds without a sign of life after which the run is ended
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u64).range(1..))]
+    pub watchdog: u64,
+    #[command(flatten)]
+    pub launch: Launch,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+/// Runs with one thread at a time.
+#[derive(Debug, Args)]
+pub struct Steer {
+    /// What random choices begin with; run or trial N uses this plus N - 1
+    #[arg(long, value_name = "S", default_value = "1")]
+    pub seed: u64,
+    /// Where results and the schedules to replay are kept
+    #[arg(long, value_name = "DIR", default_value = driver::store::DEFAULT)]
+    pub results: PathBuf,
+    /// End a controlled run after this many scheduling steps
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_steps: Option<u64>,
+    /// Seconds without a sign of life after which a controlled run is ended
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u64).range(1..))]
+    pub watchdog: u64,
+    /// What the program's clock says at the start of a controlled run, in
+    /// milliseconds since 1970 [default: the beginning of 2026]
+    #[arg(long, value_name = "MILLIS", value_parser = clap::value_parser!(i64).range(0..))]
+    pub clock: Option<i64>,
 }
 
 #[derive(Debug, Args)]
@@ -238,7 +361,7 @@ pub struct Launch {
     /// Packages whose own accesses are taken to be right
     #[arg(long, value_name = "PACKAGE", value_delimiter = ',')]
     pub trusted: Vec<String>,
-    /// Stop each run after this long: `90`, `90s`, `2m`, `1h`
+    /// Stop each run (confirm: all of them) after this long: `90`, `90s`, `2m`, `1h`
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub time_limit: Option<Duration>,
     /// The java launcher or JDK directory [default: JAVA_HOME, then PATH]
@@ -278,6 +401,13 @@ pub struct Report {
     pub file: PathBuf,
     #[command(flatten)]
     pub show: Show,
+}
+
+/// `A.java:12,B.java:40`.
+fn pair(text: &str) -> Result<[Statement; 2], String> {
+    let both = text.split_once(',');
+    let (a, b) = both.ok_or("write two places, such as Bank.java:12,Audit.java:40")?;
+    Ok([a.trim().parse()?, b.trim().parse()?])
 }
 
 /// `10..20`, `..20`, `10..`; the end is not included.
@@ -346,6 +476,18 @@ mod tests {
         assert_eq!(range("3.."), Ok(3..u64::MAX));
         for bad in ["", "3", "5..3", "a..", "-1..2", "3..3"] {
             assert!(range(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn pairs() {
+        let [a, b] = pair("A.java:1, B.java:2").unwrap();
+        assert_eq!(
+            (a.to_string(), b.to_string()),
+            ("A.java:1".into(), "B.java:2".into())
+        );
+        for bad in ["", "A.java:1", "A.java:1,", "A,B"] {
+            assert!(pair(bad).is_err(), "{bad}");
         }
     }
 

@@ -7,9 +7,11 @@ use anyhow::Context;
 use driver::interrupt::Interrupts;
 use driver::java::Java;
 use driver::options::{AgentOptions, Control, Mode};
-use driver::process::{Input, Output};
+use driver::process::{self, Input, Job, Outcome, Output};
 use driver::run::{Request, RunResult};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -23,6 +25,8 @@ pub struct Launcher<'a> {
     pub java: Java,
     library: PathBuf,
     pub interrupts: Interrupts,
+    /// Where to run the program, if not here.
+    pub directory: Option<PathBuf>,
 }
 
 /// How to run it.
@@ -91,6 +95,7 @@ impl<'a> Launcher<'a> {
             java,
             library,
             interrupts,
+            directory: None,
         })
     }
 
@@ -136,6 +141,25 @@ impl<'a> Launcher<'a> {
         }
     }
 
+    /// What follows `java`.
+    pub fn program(&self) -> &[OsString] {
+        &self.args.program
+    }
+
+    /// The program alone, without the agent; nobody sees its output.
+    pub fn native(&self, input: Input, time_limit: Option<Duration>) -> Result<Outcome, Failure> {
+        let mut command = Command::new(&self.java.path);
+        command.args(&self.args.program);
+        let job = Job {
+            command,
+            input,
+            output: Output::Capture,
+            time_limit,
+            watchdog: None,
+        };
+        Ok(process::run(job, &self.interrupts)?)
+    }
+
     pub fn run_in(&self, dir: &RunDir, plan: Plan) -> Result<RunResult, Failure> {
         Ok(driver::run::run(
             &self.request(dir, plan),
@@ -165,7 +189,7 @@ impl<'a> Launcher<'a> {
                 control,
             },
             args: &self.args.program,
-            directory: None,
+            directory: self.directory.as_deref(),
             input: plan.input,
             output: plan.output,
             time_limit: plan.time_limit,

@@ -2,6 +2,7 @@
 //! what it does lives in the crates it puts together.
 
 mod args;
+mod confirm;
 mod detect;
 mod exit;
 mod full;
@@ -9,9 +10,11 @@ mod launch;
 mod offline;
 mod predict;
 mod record;
+mod replay;
 mod session;
 mod show;
 mod sources;
+mod steer;
 mod trace_command;
 
 use clap::Parser;
@@ -30,6 +33,8 @@ fn main() -> ExitCode {
     };
     let result = match cli.command {
         args::Command::Detect(args) => detect::command(&args),
+        args::Command::Confirm(args) => confirm::command(args),
+        args::Command::Replay(args) => replay::command(&args),
         args::Command::Record(args) => record::command(&args),
         args::Command::Predict(args) => predict::command(&args),
         args::Command::Trace(command) => trace_command::command(&command),

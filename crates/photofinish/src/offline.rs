@@ -29,6 +29,11 @@ pub fn command(args: &Detect, path: &Path) -> Result<u8, Failure> {
         Detector::Hybrid => fold(&mut trace, Hybrid::default(), "hybrid"),
         Detector::Lockset => fold(&mut trace, Lockset::default(), "lockset"),
         Detector::H => fold(&mut trace, H::default(), "h"),
+        Detector::None => {
+            return Err(Failure::usage(
+                "a trace is there to be looked at: choose a --detector",
+            ));
+        }
     };
     let found = found.with_context(|| format!("cannot read {}", path.display()))?;
     let threads = found.summary.as_ref().map_or(0, |s| s.threads);

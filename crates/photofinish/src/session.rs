@@ -19,6 +19,7 @@ const CRASHES: [i32; 5] = [4, 6, 7, 8, 11];
 pub struct Session {
     start: Instant,
     merge: Merge,
+    runs: u64,
     program: Program,
     /// Java refused its arguments.
     refused: bool,
@@ -39,6 +40,7 @@ impl Session {
         Session {
             start: Instant::now(),
             merge: Merge::new(),
+            runs: 0,
             program: Program {
                 args,
                 ..Program::default()
@@ -50,7 +52,8 @@ impl Session {
         }
     }
 
-    pub fn add(&mut self, result: RunResult) {
+    /// Adds a run; its number, counted from 1.
+    pub fn add(&mut self, result: RunResult) -> u64 {
         let RunResult {
             outcome,
             findings,
@@ -89,12 +92,15 @@ impl Session {
                 scheduler: control.as_ref().map(|c| c.strategy.clone()),
                 seed: control.as_ref().map(|c| c.seed),
                 steps: control.as_ref().map(|c| c.steps),
+                switches: control.as_ref().map(|c| c.switches),
                 digest: control.and_then(|c| c.digest),
                 dump: dump.filter(|dump| !dump.is_empty()),
             },
         );
         self.program.exit = outcome.exit;
         self.program.output_sha256 = outcome.output_sha256;
+        self.runs += 1;
+        self.runs
     }
 
     /// Whether another run makes no sense.

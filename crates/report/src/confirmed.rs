@@ -103,7 +103,7 @@ pub struct Deadlock {
 }
 
 impl Deadlock {
-    pub(crate) fn of(kind: &str, still: Standstill, run: u64) -> Deadlock {
+    pub fn of(kind: &str, still: Standstill, run: u64) -> Deadlock {
         Deadlock {
             id: String::new(),
             kind: kind.to_owned(),
@@ -116,7 +116,7 @@ impl Deadlock {
     }
 
     /// The same threads at the same places.
-    pub(crate) fn same(&self, other: &Deadlock) -> bool {
+    pub fn same(&self, other: &Deadlock) -> bool {
         let places = |d: &Deadlock| {
             let place = |w: &Waiting| (w.thread.clone(), w.stack.first().cloned());
             d.threads.iter().map(place).collect::<Vec<_>>()

@@ -168,6 +168,9 @@ pub struct ControlSummary {
     pub threads: u64,
     #[serde(default)]
     pub hits: u64,
+    /// Which sides of the pair some thread came to.
+    #[serde(default)]
+    pub reached: [bool; 2],
     #[serde(default)]
     pub divergence: Option<Divergence>,
     /// `exit`, `deadlock`, `livelock`, `stuck` or `limit`.

@@ -192,27 +192,8 @@ impl Merge {
                 }
             }
             None => {
-                let mut statements = Vec::new();
-                add_statements(&mut statements, &found);
-                let [first, second] = &found.accesses;
-                let race = Race {
-                    id: String::new(),
-                    fingerprint: fingerprint(&found.location, &first.frame, &second.frame),
-                    status,
-                    found_by: vec![found.detector],
-                    location: found.location,
-                    accesses: found.accesses.map(access),
-                    allocated: found.allocated,
-                    count: found.count,
-                    runs: 1,
-                    first_run: run as u64 + 1,
-                    statements,
-                    outcomes: Vec::new(),
-                    trials: None,
-                    harm: None,
-                    replay: None,
-                    other: Default::default(),
-                };
+                let mut race = race(found, status);
+                race.first_run = run as u64 + 1;
                 self.races.insert(
                     key,
                     Entry {
@@ -270,6 +251,31 @@ impl Merge {
             },
             other: Default::default(),
         }
+    }
+}
+
+/// A race as it is when it is first found, still without an id.
+pub fn race(found: finding::Race, status: Status) -> Race {
+    let mut statements = Vec::new();
+    add_statements(&mut statements, &found);
+    let [first, second] = &found.accesses;
+    Race {
+        id: String::new(),
+        fingerprint: fingerprint(&found.location, &first.frame, &second.frame),
+        status,
+        found_by: vec![found.detector],
+        location: found.location,
+        accesses: found.accesses.map(access),
+        allocated: found.allocated,
+        count: found.count,
+        runs: 1,
+        first_run: 0,
+        statements,
+        outcomes: Vec::new(),
+        trials: None,
+        harm: None,
+        replay: None,
+        other: Default::default(),
     }
 }
 

@@ -155,6 +155,9 @@ pub struct Run {
     /// Scheduling steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
+    /// Times that another thread went on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switches: Option<u64>,
     /// Of all its events: equal digests, equal runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,

@@ -208,6 +208,7 @@ impl Control {
         a.findings.write(&json!({
             "kind": "hit",
             "step": hit.step,
+            "location": a.location_named_by(hit.first.op.site),
             "first": access(&hit.first),
             "second": access(&hit.second),
         }));

@@ -31,6 +31,8 @@ impl Journal {
                 ("depth".into(), settings.depth.to_string()),
                 ("steps".into(), settings.steps.to_string()),
                 (SPURIOUS.into(), settings.spurious.to_string()),
+                // Targets are scheduling points: a replay needs the same.
+                ("pair".into(), settings.pair_text.clone()),
             ],
         };
         let out: Box<dyn Log> = match &settings.log {
@@ -57,22 +59,29 @@ impl Journal {
         match step {
             Trail::Tick => self.write(Writer::tick),
             Trail::Step(ready) => {
-                let site = ready.op.site;
-                self.write(|w| {
-                    if site != 0
-                        && !w.knows_site(site)
-                        && let Some(described) = describe(agent, site)
-                    {
-                        w.site(site, &described)?;
-                    }
-                    w.step(ready.thread, &ready.op)
-                });
+                self.site(agent, ready.op.site);
+                self.write(|w| w.step(ready.thread, &ready.op));
             }
         }
     }
 
-    pub fn hit(&mut self, hit: &Hit) {
+    pub fn hit(&mut self, agent: &Agent, hit: &Hit) {
+        self.site(agent, hit.first.op.site);
+        self.site(agent, hit.second.op.site);
         self.write(|w| w.hit(hit));
+    }
+
+    /// A statement is described before it is first spoken of.
+    fn site(&mut self, agent: &Agent, site: u32) {
+        self.write(|w| {
+            if site != 0
+                && !w.knows_site(site)
+                && let Some(described) = describe(agent, site)
+            {
+                w.site(site, &described)?;
+            }
+            Ok(())
+        });
     }
 
     pub fn note(&mut self, text: &str) {

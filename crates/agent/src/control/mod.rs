@@ -79,6 +79,8 @@ struct State {
     hits: u64,
     /// Target sites that have come to a point, and what they do.
     targets: FxHashMap<u32, Kind>,
+    /// Sides of the pair that have, as bits.
+    reached: u8,
 }
 
 /// Fields that are read and written from here.
@@ -114,6 +116,7 @@ impl Control {
                 journal,
                 hits: 0,
                 targets: FxHashMap::default(),
+                reached: 0,
             }),
             cpu: settings
                 .cpu
@@ -343,7 +346,7 @@ impl Control {
         } = state;
         for hit in world.strategy().take_hits() {
             *hits += 1;
-            journal.hit(&hit);
+            journal.hit(a, &hit);
             self.report_hit(a, &hit);
         }
         for step in world.take_trail() {
@@ -377,7 +380,12 @@ impl Control {
         let mut state = self.lock();
         self.note_steps(a, &mut state);
         let digest = state.journal.finish(outcome);
-        let State { world, hits, .. } = &mut *state;
+        let State {
+            world,
+            hits,
+            reached,
+            ..
+        } = &mut *state;
         let (counts, threads) = (world.counts, world.threads());
         let divergence = world.strategy().divergence().map(|d| self.describe(a, d));
         json!({
@@ -390,6 +398,7 @@ impl Control {
             "digest": format!("{digest:016x}"),
             "threads": threads,
             "hits": hits,
+            "reached": [*reached & 1 != 0, *reached & 2 != 0],
             "divergence": divergence,
             "outcome": outcome,
         })

@@ -78,6 +78,7 @@ impl Control {
         state.targets.insert(site, kind);
         if let Some(described) = super::journal::describe(a, site) {
             let sides = self.settings.sides(&described);
+            state.reached |= sides;
             state.world.strategy().target(site, sides);
         }
         kind

@@ -21,8 +21,9 @@ pub struct Settings {
     /// Where virtual time begins, in milliseconds since 1970.
     pub clock: u64,
     pub targets: Control,
-    /// The same, by sides.
+    /// The same, by sides, and as it was told.
     pair: [Vec<Statement>; 2],
+    pub pair_text: String,
     pub log: Option<PathBuf>,
     pub replay: Option<PathBuf>,
     pub max_steps: u64,
@@ -32,6 +33,9 @@ pub struct Settings {
     pub watchdog: u64,
     /// The processor that all program threads share.
     pub cpu: Option<usize>,
+    /// A debugger stops threads where it likes: one that sleeps is not taken
+    /// to wait for others.
+    pub debugger: bool,
 }
 
 impl Default for Settings {
@@ -45,12 +49,14 @@ impl Default for Settings {
             clock: 1_600_000_000_000,
             targets: Control::default(),
             pair: [vec![], vec![]],
+            pair_text: String::new(),
             log: None,
             replay: None,
             max_steps: MAX_STEPS,
             spurious: 0,
             watchdog: WATCHDOG_SECONDS,
             cpu: None,
+            debugger: false,
         }
     }
 }
@@ -78,12 +84,14 @@ impl Settings {
             "spurious" => self.spurious = number()?,
             "watchdog" => self.watchdog = number()?.max(1),
             "cpu" => self.cpu = Some(number()? as usize),
+            "debugger" => self.debugger = number()? != 0,
             "log" => self.log = Some(decode(value).into()),
             "replay" => self.replay = Some(decode(value).into()),
             "pair" => {
                 let (first, second) = value.split_once(';').unwrap_or((value, ""));
                 self.pair = [statements(first, &decode)?, statements(second, &decode)?];
                 self.targets.targets = self.pair.concat();
+                self.pair_text = value.to_owned();
             }
             _ => return Ok(false),
         }

@@ -71,7 +71,8 @@ impl Control {
                 jvm_looks = 0;
             }
             asleep = sleeping;
-            if let (true, Some(place)) = (looks >= PATIENCE, running) {
+            let waits = looks >= PATIENCE && !self.settings.debugger;
+            if let (true, Some(place)) = (waits, running) {
                 looks = 0;
                 self.let_others_run(a, place, now);
             }

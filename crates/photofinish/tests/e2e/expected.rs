@@ -43,6 +43,8 @@ pub struct Section {
     pub manifest: Option<String>,
     pub resources: Option<String>,
     pub output: Option<String>,
+    /// What some schedule brings about.
+    pub diagnosis: Option<String>,
     /// Of kernels to measure with.
     pub kind: Option<String>,
     pub small: Option<String>,

@@ -4,11 +4,14 @@
 
 mod accidents;
 mod cli;
+mod confirm;
+mod control;
 mod ends;
 mod expected;
 mod followed;
 mod offline;
 mod programs;
+mod replay;
 mod support;
 mod traces;
 mod unchanged;

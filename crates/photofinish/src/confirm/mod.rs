@@ -1,0 +1,562 @@
+//! `confirm`: make suspected races happen (RaceFuzzer, Sen 2008).
+//!
+//! ```text
+//! pairs    a report's race as two sets of statements; which race a hit is
+//! verdict  what came of a trial, against a reference run
+//! tally    the account of a pair's trials
+//! ```
+//!
+//! A race is called confirmed only if the scheduler had two threads stand side
+//! by side at its two statements, about to access the same location, at least
+//! one to write. The trials of a pair are judged in the order of their seeds
+//! and stop by the same rule however many run at once, so that the result does
+//! not depend on `--jobs`.
+
+mod pairs;
+mod tally;
+mod verdict;
+
+use crate::args::Confirm;
+use crate::exit::{self, Failure};
+use crate::launch::{Launcher, Plan, RunDir};
+use crate::session::Session;
+use crate::show;
+use crate::steer;
+use anyhow::Context;
+use driver::options::{Control, Mode, Statement};
+use driver::pool::{self, Ended};
+use driver::process::{Input, Outcome, Output, Stopped};
+use driver::run::RunResult;
+use driver::store::Writer;
+use report::confirmed::Deadlock;
+use report::result::{Race, Report};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+use tally::{Kept, Tallies, Tally, Trial};
+use verdict::{Choice, Reference, Verdict};
+
+/// Controlled runs that look for pairs, besides a free one.
+const CONTROLLED_RUNS: usize = 3;
+
+/// The strategy of trials.
+const STRATEGY: &str = "racefuzzer";
+
+pub fn command(mut args: Box<Confirm>) -> Result<u8, Failure> {
+    let saved = saved_report(&mut args)?;
+    let launcher = Launcher::new(&args.launch)?;
+    let json = show::JsonFile::open(&args.show)?;
+    let mut work = Work {
+        store: Some(steer::store(&args.steer)?),
+        args: &args,
+        launcher: &launcher,
+        deadline: args
+            .launch
+            .time_limit
+            .and_then(|limit| Instant::now().checked_add(limit)),
+        limited: false,
+        interrupted: false,
+        warnings: BTreeSet::new(),
+        compared_with: String::new(),
+        progress: !args.show.quiet && std::io::stderr().is_terminal(),
+    };
+    let began = Instant::now();
+    let (mut report, code) = work.confirm(saved)?;
+    work.progress("");
+    report.warnings.extend(std::mem::take(&mut work.warnings));
+    report.timing.total_s = began.elapsed().as_secs_f64();
+    if let Some(store) = work.store.take() {
+        let program = steer::program(&launcher.java, &args.launch, args.input.as_deref())?;
+        store.finish(program, &report)?;
+    }
+    json.write(&report)?;
+    show::to_terminal(&report, &args.show, &args.launch.program, std::io::stderr())?;
+    Ok(match code {
+        exit::NOTHING_FOUND | exit::FOUND if report.has_findings() => exit::FOUND,
+        exit::NOTHING_FOUND | exit::FOUND if work.limited || work.interrupted => exit::LIMIT,
+        exit::FOUND => exit::NOTHING_FOUND,
+        code => code,
+    })
+}
+
+/// The report named with `--from`. It also says what the program is, unless
+/// that is said again.
+fn saved_report(args: &mut Confirm) -> Result<Option<Report>, Failure> {
+    let Some(file) = &args.from else {
+        return Ok(None);
+    };
+    let usage = |error: anyhow::Error| Failure {
+        code: exit::USAGE,
+        error,
+    };
+    let bytes = std::fs::read(file)
+        .with_context(|| format!("cannot read {}", file.display()))
+        .map_err(usage)?;
+    let report = Report::from_json(&bytes)
+        .with_context(|| file.display().to_string())
+        .map_err(usage)?;
+    if args.launch.program.is_empty() {
+        args.launch.program = report.program.args.iter().map(OsString::from).collect();
+    }
+    Ok(Some(report))
+}
+
+/// What to bring together: a race of the report, or two places that the user
+/// named.
+struct Target {
+    name: String,
+    race: Option<Race>,
+    sides: [Vec<Statement>; 2],
+}
+
+struct Work<'a> {
+    args: &'a Confirm,
+    launcher: &'a Launcher<'a>,
+    store: Option<Writer>,
+    deadline: Option<Instant>,
+    limited: bool,
+    interrupted: bool,
+    warnings: BTreeSet<String>,
+    /// What output is compared with, in words.
+    compared_with: String,
+    progress: bool,
+}
+
+impl Work<'_> {
+    /// The report, and the code of the runs before the trials.
+    fn confirm(&mut self, saved: Option<Report>) -> Result<(Report, u8), Failure> {
+        self.progress("running the program alone");
+        let alone = self.launcher.native(self.input(), self.left())?;
+        let mut session = Session::new(&self.args.launch);
+        if self.over(&alone) {
+            return Ok(self.give_up(session));
+        }
+        let own_run = saved.is_none() && self.args.pair.is_empty();
+        if own_run {
+            self.progress("looking for pairs with the hybrid detector");
+            let dir = self.launcher.directory("hybrid")?;
+            let plan = self.plan(Mode::Hybrid, None);
+            let run = self.launcher.run_in(&dir, plan)?;
+            let over = self.over(&run.outcome);
+            session.add(run);
+            if over || session.is_over() {
+                return Ok(session.finish("confirm"));
+            }
+        }
+        // With the detector they may find pairs that the free run did not show.
+        let mode = if own_run { Mode::Hybrid } else { Mode::None };
+        let (reference, kept) = self.reference(&alone, mode, &mut session)?;
+        let (mut report, code) = session.finish("confirm");
+        report.program.exit = alone.exit;
+        report.program.output_sha256 = alone.output_sha256.clone();
+        report.timing.native_s = Some(alone.elapsed.as_secs_f64());
+        if !self.compared_with.is_empty() {
+            let reference = self.compared_with.clone().into();
+            report.other.insert("reference".to_owned(), reference);
+        }
+        // A report of our own has its races already.
+        if let Some(saved) = saved {
+            report.races = saved.races;
+        }
+        self.keep_runs(&mut report, kept)?;
+        if matches!(code, exit::NOT_EXERCISED | exit::TOOL_FAILED) || self.interrupted {
+            return Ok((report, code));
+        }
+        let targets = self.targets(&report)?;
+        for target in targets {
+            if self.interrupted || self.limited {
+                let name = &target.name;
+                self.warn(format!("{name} was not tried: no time was left"));
+                continue;
+            }
+            self.try_to_confirm(target, &reference, &mut report)?;
+        }
+        // Strongest first, as everywhere; ids stay what they were.
+        report
+            .races
+            .sort_by_key(|race| std::cmp::Reverse(race.status));
+        Ok((report, code))
+    }
+
+    fn give_up(&self, session: Session) -> (Report, u8) {
+        let (mut report, _) = session.finish("confirm");
+        let text = "stopped before the program had ended once: nothing was tried";
+        report.warnings = vec![text.to_owned()];
+        (report, exit::LIMIT)
+    }
+
+    /// Which races are to be tried, or places.
+    fn targets(&mut self, report: &Report) -> Result<Vec<Target>, Failure> {
+        let named = self.args.pair.iter().map(|[a, b]| Target {
+            name: format!("{a},{b}"),
+            race: None,
+            sides: [vec![a.clone()], vec![b.clone()]],
+        });
+        let mut targets: Vec<Target> = named.collect();
+        let wanted = &self.args.race;
+        for id in wanted {
+            if !report.races.iter().any(|race| race.id == *id) {
+                let known: Vec<&str> = report.races.iter().map(|r| r.id.as_str()).collect();
+                return Err(Failure::usage(format!(
+                    "there is no race {id}; there are: {}",
+                    known.join(", ")
+                )));
+            }
+        }
+        for race in &report.races {
+            if !wanted.is_empty() && !wanted.contains(&race.id) {
+                continue;
+            }
+            match pairs::sides(race) {
+                Some(sides) => targets.push(Target {
+                    name: race.id.clone(),
+                    race: Some(race.clone()),
+                    sides,
+                }),
+                None => self.warn(format!(
+                    "{} was not tried: the class files do not say where its statements are",
+                    race.id
+                )),
+            }
+        }
+        Ok(targets)
+    }
+
+    /// Finds out what an undisturbed run does; controlled runs without a target
+    /// go into the report, and their schedules come back.
+    fn reference(
+        &mut self,
+        alone: &Outcome,
+        mode: Mode,
+        session: &mut Session,
+    ) -> Result<(Reference, BTreeMap<u64, Kept>), Failure> {
+        let mut runs: Vec<RunResult> = Vec::new();
+        let mut kept = BTreeMap::new();
+        loop {
+            let number = runs.len() as u64;
+            self.progress("running the program under control, nothing forced");
+            let control = self.control("random", steer::seed(&self.args.steer, number));
+            let dir = self
+                .launcher
+                .directory(&format!("reference-{}", number + 1))?;
+            let plan = self.plan(mode, Some(control.clone()));
+            let run = self.launcher.run_in(&dir, plan)?;
+            let over = self.over(&run.outcome);
+            let mut schedule = schedule_of(&control, &run, "reference".to_owned());
+            schedule.mode = mode.name().to_owned();
+            let log = std::fs::read(dir.log()).unwrap_or_default();
+            runs.push(run.clone());
+            kept.insert(session.add(run), Kept { schedule, log });
+            if mode == Mode::Hybrid && runs.len() < CONTROLLED_RUNS && !over {
+                continue;
+            }
+            match Reference::choose(alone, &runs) {
+                Choice::Known(reference, text) => {
+                    self.compared_with = text.clone();
+                    match text.as_str() {
+                        "" => self.warn(
+                            "what the program prints varies by itself, so output was not compared"
+                                .to_owned(),
+                        ),
+                        text if text != verdict::ALONE => {
+                            self.warn(format!("output was compared with that of {text}"));
+                        }
+                        _ => {}
+                    }
+                    return Ok((reference, kept));
+                }
+                Choice::More if over => return Ok((Reference::default(), kept)),
+                Choice::More => {}
+            }
+        }
+    }
+
+    /// Standstills and exceptions of the runs before the trials get their
+    /// schedules.
+    fn keep_runs(&mut self, report: &mut Report, kept: BTreeMap<u64, Kept>) -> Result<(), Failure> {
+        let Some(store) = &mut self.store else {
+            return Ok(());
+        };
+        // Races get theirs from the trials.
+        let races = std::mem::take(&mut report.races);
+        let kept = steer::keep(&self.args.steer, store, report, |run| {
+            let kept = kept.get(&run)?;
+            Some((kept.schedule.clone(), kept.log.clone()))
+        });
+        report.races = races;
+        kept
+    }
+
+    /// All trials of one pair, and what they mean for the report.
+    fn try_to_confirm(
+        &mut self,
+        target: Target,
+        reference: &Reference,
+        report: &mut Report,
+    ) -> Result<(), Failure> {
+        let asked = u64::from(self.args.trials);
+        let mut tallies = Tallies::default();
+        tallies.all.extend(target.race.clone().map(Tally::new));
+        let named = target.race.is_none();
+        let (ran, reached) = {
+            let known = |hit: &report::control::Hit| {
+                let others = report.races.iter().filter(|race| race.id != target.name);
+                !named
+                    && others
+                        .into_iter()
+                        .any(|race| pairs::order(race, hit).is_some())
+            };
+            self.trials(
+                &target,
+                reference,
+                &mut tallies,
+                known,
+                &mut report.deadlocks,
+            )?
+        };
+        let unmet = tallies.all.iter().all(|tally| tally.hit == 0);
+        if unmet && ran > 0 {
+            for (side, reached) in target.sides.iter().zip(reached) {
+                if !reached && let Some(place) = side.first() {
+                    self.warn(format!(
+                        "{}: in no trial did a thread come to {place} while another could run",
+                        target.name
+                    ));
+                }
+            }
+        }
+        if unmet && named {
+            self.warn(format!(
+                "{} were not brought together in {ran} trials",
+                target.name.replace(',', " and ")
+            ));
+        }
+        for mut tally in tallies.all {
+            if tally.race.id.is_empty() {
+                tally.race.id = next_id(&report.races);
+            }
+            let steer = &self.args.steer;
+            let store = &mut self.store;
+            let race = tally.finish(ran, asked, |kept| {
+                let replay = steer::replay(steer, &kept.schedule.name, kept.schedule.seed);
+                if let Some(store) = store {
+                    store.add(kept.schedule, &kept.log)?;
+                }
+                Ok::<_, driver::store::StoreError>(replay)
+            })?;
+            let place = report.races.iter().position(|known| known.id == race.id);
+            match place {
+                Some(at) => report.races[at] = race,
+                None => report.races.push(race),
+            }
+        }
+        for (index, deadlock) in report.deadlocks.iter_mut().enumerate() {
+            deadlock.id = format!("D{}", index + 1);
+        }
+        Ok(())
+    }
+
+    /// Runs the trials; how many were judged, and which sides some thread came to.
+    fn trials(
+        &mut self,
+        target: &Target,
+        reference: &Reference,
+        tallies: &mut Tallies,
+        known: impl Fn(&report::control::Hit) -> bool,
+        deadlocks: &mut Vec<Deadlock>,
+    ) -> Result<(u64, [bool; 2]), Failure> {
+        let args = self.args;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let jobs = args.jobs.map_or(cores, |jobs| jobs as usize);
+        let dirs: RefCell<BTreeMap<usize, RunDir>> = RefCell::default();
+        let failed: RefCell<Option<Failure>> = RefCell::default();
+        let launcher = self.launcher;
+        let deadline = self.deadline;
+        let input = self.input();
+        let control = |number: usize| {
+            let mut control = self.control(STRATEGY, steer::seed(&args.steer, number as u64));
+            control.pair = Some(target.sides.clone());
+            // Neighbours run at the same time.
+            control.cpu = Some(number % cores);
+            control
+        };
+        let next = |number: usize| {
+            if number >= args.trials as usize || deadline.is_some_and(|at| at <= Instant::now()) {
+                return None;
+            }
+            let name = format!(
+                "{}-trial-{}",
+                target.name.replace(['/', ','], "-"),
+                number + 1
+            );
+            match launcher.directory(&name) {
+                Ok(dir) => {
+                    let mut plan = Plan::new(Mode::None, Output::Capture);
+                    plan.control = Some(control(number));
+                    plan.input = input.clone();
+                    plan.time_limit = deadline.map(|at| at - Instant::now());
+                    let request = launcher.request(&dir, plan);
+                    dirs.borrow_mut().insert(number, dir);
+                    Some(request)
+                }
+                Err(failure) => {
+                    *failed.borrow_mut() = Some(failure);
+                    None
+                }
+            }
+        };
+        let mut ran = 0;
+        let mut reached = [false; 2];
+        let mut warnings = BTreeSet::new();
+        let mut limited = false;
+        let progress = self.progress;
+        let take = |number: usize, run: RunResult| {
+            let Some(dir) = dirs.borrow_mut().remove(&number) else {
+                return ControlFlow::Break(());
+            };
+            if matches!(
+                run.outcome.stopped,
+                Some(Stopped::TimeLimit | Stopped::Interrupted)
+            ) {
+                limited = true;
+                return ControlFlow::Break(());
+            }
+            ran += 1;
+            warnings.extend(run.findings.warnings.iter().cloned());
+            let verdict = reference.judge(&run);
+            if let Err(why) = &verdict {
+                let seed = steer::seed(&args.steer, number as u64);
+                warnings.insert(format!("{}, seed {seed}: {why}", target.name));
+            }
+            let hits = &run.findings.hits;
+            let log = || std::fs::read(dir.log()).unwrap_or_default();
+            let summary = run.findings.summary.as_ref();
+            if let Some(control) = summary.and_then(|s| s.control.as_ref()) {
+                let now = control.reached;
+                reached = [reached[0] | now[0], reached[1] | now[1]];
+            }
+            let schedule = schedule_of(
+                &control(number),
+                &run,
+                verdict.as_ref().map_or_else(|_| "void".to_owned(), ended),
+            );
+            let trial = Trial {
+                hits,
+                verdict: verdict.as_ref().ok(),
+                schedule: &schedule,
+            };
+            tallies.add(&trial, &known, log);
+            for still in &run.findings.deadlocks {
+                note(deadlocks, Deadlock::of("deadlock", still.clone(), 0));
+            }
+            for still in &run.findings.livelocks {
+                note(deadlocks, Deadlock::of("livelock", still.clone(), 0));
+            }
+            if progress {
+                let hit = tallies.all.first().map_or(0, |tally| tally.hit);
+                let name = &target.name;
+                eprint!(
+                    "\r\x1b[K{name}: trial {ran} of {}, made to happen in {hit}",
+                    args.trials
+                );
+            }
+            if tallies.is_settled() && !args.all_trials {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let ended = pool::run_all(jobs, &launcher.interrupts, next, take)?;
+        if let Some(failure) = failed.into_inner() {
+            return Err(failure);
+        }
+        self.warnings.extend(warnings);
+        self.interrupted |= ended == Ended::Interrupted;
+        let all = ran == u64::from(args.trials) || tallies.is_settled() && !args.all_trials;
+        self.limited |= limited || !all;
+        Ok((ran, reached))
+    }
+
+    fn control(&self, strategy: &str, seed: u64) -> Control {
+        steer::control(&self.args.steer, strategy, seed)
+    }
+
+    fn plan(&self, mode: Mode, control: Option<Control>) -> Plan {
+        Plan {
+            control,
+            input: self.input(),
+            time_limit: self.left(),
+            ..Plan::new(mode, Output::Capture)
+        }
+    }
+
+    fn input(&self) -> Input {
+        match &self.args.input {
+            Some(file) => Input::File(file.clone()),
+            None => Input::Empty,
+        }
+    }
+
+    fn left(&self) -> Option<Duration> {
+        self.deadline
+            .map(|at| at.saturating_duration_since(Instant::now()))
+    }
+
+    /// Whether the run was the last: somebody or the clock stopped it.
+    fn over(&mut self, outcome: &Outcome) -> bool {
+        self.interrupted |= outcome.stopped == Some(Stopped::Interrupted);
+        self.limited |= outcome.stopped == Some(Stopped::TimeLimit);
+        self.interrupted || self.limited
+    }
+
+    fn warn(&mut self, text: String) {
+        self.warnings.insert(text);
+    }
+
+    fn progress(&self, text: &str) {
+        if self.progress {
+            eprint!("\r\x1b[K{text}");
+        }
+    }
+}
+
+fn note(deadlocks: &mut Vec<Deadlock>, new: Deadlock) {
+    match deadlocks.iter_mut().find(|known| known.same(&new)) {
+        Some(known) => known.runs += 1,
+        None => deadlocks.push(new),
+    }
+}
+
+fn ended(verdict: &Verdict) -> String {
+    match verdict.detail.as_str() {
+        "" => verdict.effect.name().to_owned(),
+        detail => format!("{}: {detail}", verdict.effect.name()),
+    }
+}
+
+fn schedule_of(control: &Control, run: &RunResult, ended: String) -> driver::store::Schedule {
+    let summary = run.findings.summary.as_ref();
+    let summary = summary.and_then(|s| s.control.as_ref());
+    steer::schedule("", Mode::None.name(), control, summary, &run.outcome, ended)
+}
+
+/// The id after those in use.
+fn next_id(races: &[Race]) -> String {
+    let numbers = races
+        .iter()
+        .filter_map(|race| race.id.strip_prefix('R')?.parse::<u64>().ok());
+    format!("R{}", numbers.max().unwrap_or(0) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_go_on_counting() {
+        assert_eq!(next_id(&[]), "R1");
+    }
+}

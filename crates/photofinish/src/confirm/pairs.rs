@@ -1,0 +1,268 @@
+//! From a race of a report to the statements that trials stop at, and from a
+//! hit back to the race: which of its accesses went first, or is it another
+//! race altogether?
+//!
+//! A race of a report is a location and two source lines; a hit is about two
+//! instructions on one location. A hit confirms the race only if one
+//! instruction lies on either line and the location is the race's: the same
+//! two lines may race on two fields, and a statement may race with itself.
+
+use driver::options::Statement;
+use report::control::Hit;
+use report::finding::{self, Frame, Location};
+use report::result::{Access, Race};
+
+/// The statements on either side; `None` if the class files do not say enough
+/// to find them again.
+pub fn sides(race: &Race) -> Option<[Vec<Statement>; 2]> {
+    let mut sides = [Vec::new(), Vec::new()];
+    let shown = race.accesses.iter().map(|access| &access.at);
+    for frame in race.statements.iter().chain(shown) {
+        for (access, side) in race.accesses.iter().zip(&mut sides) {
+            if same_line(&access.at, frame) {
+                let statement = statement(frame)?;
+                if !side.contains(&statement) {
+                    side.push(statement);
+                }
+            }
+        }
+    }
+    (!sides.iter().any(Vec::is_empty)).then_some(sides)
+}
+
+fn statement(frame: &Frame) -> Option<Statement> {
+    if let (Some(desc), Some(bci)) = (&frame.desc, frame.bci) {
+        return Some(Statement::Exact {
+            class: frame.class.replace('.', "/"),
+            method: frame.method.clone(),
+            desc: desc.clone(),
+            bci,
+        });
+    }
+    Some(Statement::Line {
+        file: frame.file.clone()?,
+        line: frame.line?,
+    })
+}
+
+/// Whether two frames are on one line of one method; where there are no lines,
+/// at one instruction.
+fn same_line(a: &Frame, b: &Frame) -> bool {
+    let line = |f: &Frame| (f.line.is_none(), f.line.or(f.bci));
+    (&a.class, &a.method, line(a)) == (&b.class, &b.method, line(b))
+}
+
+/// Whether a statement of a hit is one of those that took part in the race on
+/// this access's side. Where instructions are known, the line is not enough.
+fn on_side(race: &Race, access: &Access, frame: &Frame) -> bool {
+    let instruction = |f: &Frame| Some((f.desc.clone()?, f.bci?));
+    let took_part = |f: &Frame| match (instruction(f), instruction(frame)) {
+        (Some(known), Some(hit)) => known == hit,
+        _ => true,
+    };
+    let shown = race.accesses.iter().map(|access| &access.at);
+    let mut statements = race.statements.iter().chain(shown);
+    same_line(&access.at, frame) && statements.any(|f| same_line(&access.at, f) && took_part(f))
+}
+
+/// How a hit decided a race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// Which of the race's accesses went first.
+    pub first: u8,
+    /// The two cannot be told apart: there is no other order.
+    pub symmetric: bool,
+}
+
+/// How the hit decided this race; `None` if it is about another one.
+pub fn order(race: &Race, hit: &Hit) -> Option<Order> {
+    if !hit
+        .location
+        .as_ref()
+        .is_none_or(|location| same_location(location, &race.location))
+    {
+        return None;
+    }
+    let [a, b] = &race.accesses;
+    let fits = |x: &Access, y: &Access| {
+        let both = on_side(race, x, &hit.first.frame) && on_side(race, y, &hit.second.frame);
+        both.then(|| likeness(x, &hit.first) + likeness(y, &hit.second))
+    };
+    let (straight, swapped) = (fits(a, b), fits(b, a));
+    let first = match (straight, swapped) {
+        (None, None) => return None,
+        (straight, swapped) => u8::from(swapped > straight),
+    };
+    Some(Order {
+        first,
+        symmetric: straight == swapped,
+    })
+}
+
+/// Which of two accesses on one line is meant: the instruction tells, then
+/// what it does, then the thread.
+fn likeness(access: &Access, hit: &finding::Access) -> u32 {
+    let bci = access.at.bci.is_some() && access.at.bci == hit.frame.bci;
+    let op = access.op == hit.op;
+    let thread = access.thread == hit.thread.name;
+    4 * u32::from(bci) + 2 * u32::from(op) + u32::from(thread)
+}
+
+/// What is unknown of either does not matter, nor does the element of an array.
+/// A hit names a field through the class in the class file, which may inherit
+/// it; the statements say the rest.
+pub fn same_location(a: &Location, b: &Location) -> bool {
+    match (a, b) {
+        (Location::Field { field, .. }, Location::Field { field: other, .. }) => field == other,
+        (
+            Location::Array { array, from, .. },
+            Location::Array {
+                array: other_array,
+                from: other_from,
+                ..
+            },
+        ) => {
+            let type_known = !array.is_empty() && !other_array.is_empty();
+            let from_known = from.is_some() && other_from.is_some();
+            (!type_known || array == other_array) && (!from_known || from == other_from)
+        }
+        _ => false,
+    }
+}
+
+/// The race that a hit shows, if the agent knew the location.
+pub fn race_of(hit: &Hit) -> Option<finding::Race> {
+    Some(finding::Race {
+        detector: "racefuzzer".to_owned(),
+        sites: None,
+        location: hit.location.clone()?,
+        accesses: [hit.first.clone(), hit.second.clone()],
+        allocated: None,
+        count: 1,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use report::finding::AccessOp::{self, Read, Write};
+    use report::result::Status;
+
+    fn frame(line: u32, bci: u32) -> Frame {
+        Frame {
+            class: "a.B".into(),
+            method: "m".into(),
+            desc: Some("()V".into()),
+            file: Some("B.java".into()),
+            line: Some(line),
+            bci: Some(bci),
+        }
+    }
+
+    fn access(op: AccessOp, thread: &str, frame: Frame) -> finding::Access {
+        finding::Access {
+            op,
+            thread: finding::Thread {
+                name: thread.into(),
+                ..Default::default()
+            },
+            frame,
+            stack: vec![],
+            stack_exact: true,
+            locks: None,
+        }
+    }
+
+    fn field(name: &str) -> Location {
+        Location::Field {
+            class: "a.B".into(),
+            field: name.into(),
+            is_static: false,
+        }
+    }
+
+    fn hit(first: finding::Access, second: finding::Access, location: &str) -> Hit {
+        Hit {
+            step: 1,
+            location: Some(field(location)),
+            first,
+            second,
+        }
+    }
+
+    fn race(first: finding::Access, second: finding::Access) -> Race {
+        let found = race_of(&hit(first, second, "x")).unwrap();
+        report::merge::race(found, Status::Potential)
+    }
+
+    #[test]
+    fn a_hit_tells_who_went_first() {
+        let (r, w) = (
+            access(Read, "s", frame(3, 1)),
+            access(Write, "t", frame(9, 4)),
+        );
+        let race = race(r.clone(), w.clone());
+        let order = |a, b, x| order(&race, &hit(a, b, x)).map(|o| (o.first, o.symmetric));
+        assert_eq!(order(r.clone(), w.clone(), "x"), Some((0, false)));
+        assert_eq!(order(w.clone(), r.clone(), "x"), Some((1, false)));
+        assert_eq!(order(w.clone(), r.clone(), "y"), None, "another field");
+        assert_eq!(order(w.clone(), w.clone(), "x"), None, "a race with itself");
+        let beside = access(Write, "t", frame(9, 5));
+        assert_eq!(order(r.clone(), beside, "x"), None, "another instruction");
+    }
+
+    #[test]
+    fn two_instructions_of_one_line() {
+        let (r, w) = (
+            access(Read, "s", frame(3, 1)),
+            access(Write, "t", frame(3, 4)),
+        );
+        let race = race(r.clone(), w.clone());
+        let order = |a, b| order(&race, &hit(a, b, "x")).unwrap();
+        assert_eq!(order(r.clone(), w.clone()).first, 0);
+        assert_eq!(order(w, r).first, 1);
+    }
+
+    #[test]
+    fn one_statement_in_two_threads() {
+        let w = |thread: &str| access(Write, thread, frame(3, 4));
+        let race = race(w("s"), w("t"));
+        let order = |a, b| order(&race, &hit(a, b, "x")).unwrap();
+        assert_eq!(
+            order(w("s"), w("t")),
+            Order {
+                first: 0,
+                symmetric: false
+            }
+        );
+        assert_eq!(
+            order(w("t"), w("s")),
+            Order {
+                first: 1,
+                symmetric: false
+            }
+        );
+        assert!(order(w("u"), w("v")).symmetric);
+    }
+
+    #[test]
+    fn all_statements_of_a_line_are_stopped_at() {
+        let mut found = race(
+            access(Read, "s", frame(3, 1)),
+            access(Write, "t", frame(9, 4)),
+        );
+        found.statements = vec![frame(3, 1), frame(3, 2), frame(9, 4)];
+        let [a, b] = sides(&found).unwrap();
+        let text = |side: &[Statement]| side.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(text(&a), ["a/B#m#()V#1", "a/B#m#()V#2"]);
+        assert_eq!(text(&b), ["a/B#m#()V#4"]);
+        found.statements.clear();
+        for access in &mut found.accesses {
+            access.at.desc = None;
+        }
+        let [a, _] = sides(&found).unwrap();
+        assert_eq!(text(&a), ["B.java:3"]);
+        found.accesses[0].at.file = None;
+        assert_eq!(sides(&found), None);
+    }
+}

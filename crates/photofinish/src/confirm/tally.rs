@@ -1,0 +1,348 @@
+//! The account of a pair's trials: how often the race was made to happen, in
+//! which order, and what came of it, with one schedule kept for each kind of
+//! end.
+
+use super::pairs::{self, Order};
+use super::verdict::Verdict;
+use driver::store::Schedule;
+use report::confirmed::{Effect, Harm, Outcome, Replay, Trials};
+use report::control::Hit;
+use report::merge;
+use report::result::{Race, Status};
+
+/// A trial in which a hit was made.
+#[derive(Debug)]
+pub struct Trial<'a> {
+    pub hits: &'a [Hit],
+    /// What came of it, if that can be said.
+    pub verdict: Option<&'a Verdict>,
+    pub schedule: &'a Schedule,
+}
+
+/// A run worth keeping: its row, still without a name, and its log.
+#[derive(Debug)]
+pub struct Kept {
+    pub schedule: Schedule,
+    pub log: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Group {
+    outcome: Outcome,
+    kept: Kept,
+}
+
+/// The account of one race.
+#[derive(Debug)]
+pub struct Tally {
+    pub race: Race,
+    pub hit: u64,
+    /// Orders whose end is known.
+    known: [bool; 2],
+    groups: Vec<Group>,
+}
+
+impl Tally {
+    pub fn new(race: Race) -> Tally {
+        Tally {
+            race,
+            hit: 0,
+            known: [false; 2],
+            groups: Vec::new(),
+        }
+    }
+
+    /// Counts a trial, if it has a hit of this race. The last hit decides: what
+    /// follows from it is what the run went on with.
+    pub fn add(&mut self, trial: &Trial<'_>, log: impl FnOnce() -> Vec<u8>) {
+        let mut last: Option<(Order, &Hit)> = None;
+        for hit in trial.hits {
+            if let Some(order) = pairs::order(&self.race, hit) {
+                last = Some((order, hit));
+            }
+        }
+        let Some((Order { first, symmetric }, hit)) = last else {
+            return;
+        };
+        self.hit += 1;
+        self.complete_stacks(first, hit);
+        let Some(verdict) = trial.verdict else {
+            return;
+        };
+        self.known[usize::from(first & 1)] = true;
+        if symmetric {
+            self.known = [true; 2];
+        }
+        let same = |group: &&mut Group| {
+            let known = &group.outcome;
+            known.first == first && verdict.same(known.result, &known.detail, &known.stack)
+        };
+        match self.groups.iter_mut().find(same) {
+            Some(group) => group.outcome.trials += 1,
+            None => self.groups.push(Group {
+                outcome: Outcome {
+                    first,
+                    result: verdict.effect,
+                    detail: verdict.detail.clone(),
+                    stack: verdict.stack.clone(),
+                    trials: 1,
+                    replay: None,
+                },
+                kept: Kept {
+                    schedule: trial.schedule.clone(),
+                    log: log(),
+                },
+            }),
+        }
+    }
+
+    /// The hit has the stacks of both accesses; the run that found the race may
+    /// have lost one.
+    fn complete_stacks(&mut self, first: u8, hit: &Hit) {
+        let [a, b] = &mut self.race.accesses;
+        let (x, y) = if first == 0 { (a, b) } else { (b, a) };
+        for (known, seen) in [(x, &hit.first), (y, &hit.second)] {
+            if known.stack.is_empty() && !seen.stack.is_empty() {
+                known.stack = seen.stack.clone();
+                known.stack_exact = true;
+                known.locks = seen.locks.clone();
+            }
+        }
+    }
+
+    /// Confirmed, in both orders, with a known end of each.
+    pub fn is_settled(&self) -> bool {
+        self.known == [true; 2]
+    }
+
+    /// Writes the account into the race; `keep` stores a schedule under its
+    /// name and says how to replay it.
+    pub fn finish<E>(
+        mut self,
+        run: u64,
+        asked: u64,
+        mut keep: impl FnMut(Kept) -> Result<Replay, E>,
+    ) -> Result<Race, E> {
+        let race = &mut self.race;
+        race.trials = Some(Trials {
+            run,
+            hit: self.hit,
+            of: (run < asked).then_some(asked),
+        });
+        race.outcomes.clear();
+        race.replay = None;
+        race.harm = None;
+        if self.hit == 0 {
+            return Ok(self.race);
+        }
+        race.status = Status::Confirmed;
+        if !race.found_by.iter().any(|name| name == "racefuzzer") {
+            race.found_by.push("racefuzzer".to_owned());
+        }
+        let bad = |group: &Group| group.outcome.result != Effect::Ok;
+        race.harm = Some(if self.groups.iter().any(bad) {
+            Harm::Harmful
+        } else if self.known == [true; 2] {
+            Harm::Harmless
+        } else {
+            Harm::Unknown
+        });
+        // The most telling first; equal ones in the order they came.
+        self.groups.sort_by_key(|group| group.outcome.result);
+        let mut names: Vec<String> = Vec::new();
+        for mut group in self.groups {
+            let plain = format!("{}.{}", race.id, group.outcome.result.name());
+            let used = names.iter().filter(|name| **name == plain).count();
+            names.push(plain.clone());
+            let name = match used {
+                0 => plain,
+                n => format!("{plain}-{}", n + 1),
+            };
+            group.kept.schedule.name = name;
+            let replay = keep(group.kept)?;
+            race.replay.get_or_insert_with(|| replay.clone());
+            group.outcome.replay = Some(replay);
+            race.outcomes.push(group.outcome);
+        }
+        Ok(self.race)
+    }
+}
+
+/// The accounts of one pair: of its race, and of whatever else raced at the
+/// same statements.
+#[derive(Debug, Default)]
+pub struct Tallies {
+    pub all: Vec<Tally>,
+}
+
+impl Tallies {
+    /// Counts a trial. A hit that belongs to no race known here opens an
+    /// account of its own, unless `known` says that it has one elsewhere.
+    pub fn add(
+        &mut self,
+        trial: &Trial<'_>,
+        known: impl Fn(&Hit) -> bool,
+        log: impl Fn() -> Vec<u8>,
+    ) {
+        for hit in trial.hits {
+            let mine = |tally: &Tally| pairs::order(&tally.race, hit).is_some();
+            if !self.all.iter().any(mine)
+                && !known(hit)
+                && let Some(race) = pairs::race_of(hit)
+            {
+                let race = merge::race(race, Status::Confirmed);
+                self.all.push(Tally::new(race));
+            }
+        }
+        for tally in &mut self.all {
+            tally.add(trial, &log);
+        }
+    }
+
+    /// Nothing more to be learnt about the race that was asked for.
+    pub fn is_settled(&self) -> bool {
+        self.all.first().is_some_and(Tally::is_settled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use report::finding::Findings;
+
+    const HIT: &str = r#"{"kind":"hit","location":{"class":"A","field":"F"},"first":{"op":"read","thread":"s","class":"A","method":"m","line":1,"stack":[{"class":"A"}]},"second":{"op":"write","thread":"t","class":"A","method":"n","line":2}}"#;
+
+    fn hits(field: &str, turned: bool) -> Vec<Hit> {
+        let mut text = HIT.replace("\"F\"", &format!("\"{field}\""));
+        if turned {
+            text = text
+                .replace("first", "x")
+                .replace("second", "first")
+                .replace("\"x\"", "\"second\"");
+        }
+        Findings::parse(format!("{text}\n").as_bytes()).hits
+    }
+
+    fn race() -> Race {
+        let hits = hits("f", false);
+        let found = pairs::race_of(hits.first().unwrap()).unwrap();
+        let mut race = merge::race(found, Status::Potential);
+        race.id = "R1".into();
+        race.found_by = vec!["hybrid".into()];
+        race
+    }
+
+    fn verdict(effect: Effect, detail: &str) -> Verdict {
+        Verdict {
+            effect,
+            detail: detail.into(),
+            stack: vec![],
+        }
+    }
+
+    fn add(tallies: &mut Tallies, hits: &[Hit], verdict: Option<&Verdict>) {
+        let schedule = Schedule::default();
+        let trial = Trial {
+            hits,
+            verdict,
+            schedule: &schedule,
+        };
+        tallies.add(&trial, |_| false, Vec::new);
+    }
+
+    fn finish(tally: Tally, run: u64) -> (Race, Vec<String>) {
+        let mut names = Vec::new();
+        let race = tally.finish(run, 100, |kept| {
+            names.push(kept.schedule.name.clone());
+            Ok::<_, ()>(Replay {
+                seed: 0,
+                command: kept.schedule.name,
+            })
+        });
+        (race.unwrap(), names)
+    }
+
+    fn tallies() -> Tallies {
+        Tallies {
+            all: vec![Tally::new(race())],
+        }
+    }
+
+    #[test]
+    fn both_orders_and_their_ends() {
+        let mut tallies = tallies();
+        let ok = verdict(Effect::Ok, "");
+        let bad = verdict(Effect::Exception, "E: 1 in thread");
+        add(&mut tallies, &hits("f", false), Some(&ok));
+        assert!(!tallies.is_settled(), "only one order");
+        add(&mut tallies, &[], Some(&ok));
+        add(&mut tallies, &hits("f", true), Some(&bad));
+        let again = verdict(Effect::Exception, "E: 2 in thread");
+        add(&mut tallies, &hits("f", true), Some(&again));
+        add(&mut tallies, &hits("f", true), Some(&ok));
+        assert!(tallies.is_settled());
+        let (race, names) = finish(tallies.all.remove(0), 5);
+        assert_eq!(names, ["R1.exception", "R1.ok", "R1.ok-2"]);
+        assert_eq!(race.status, Status::Confirmed);
+        assert_eq!(race.found_by, ["hybrid", "racefuzzer"]);
+        assert_eq!(race.harm, Some(Harm::Harmful));
+        let trials = Trials {
+            run: 5,
+            hit: 4,
+            of: Some(100),
+        };
+        assert_eq!(race.trials, Some(trials));
+        let counts: Vec<_> = race.outcomes.iter().map(|o| (o.first, o.trials)).collect();
+        assert_eq!(counts, [(1, 2), (0, 1), (1, 1)]);
+        assert_eq!(race.replay.unwrap().command, "R1.exception");
+    }
+
+    #[test]
+    fn what_was_never_made_to_happen_stays_as_it_was() {
+        let mut tallies = tallies();
+        add(&mut tallies, &[], Some(&verdict(Effect::Exception, "E")));
+        let (race, names) = finish(tallies.all.remove(0), 100);
+        assert_eq!((race.status, race.harm), (Status::Potential, None));
+        assert!(names.is_empty() && race.outcomes.is_empty());
+        assert_eq!(race.trials.unwrap().of, None);
+    }
+
+    #[test]
+    fn a_hit_on_another_field_is_another_race() {
+        let mut tallies = tallies();
+        add(
+            &mut tallies,
+            &hits("g", false),
+            Some(&verdict(Effect::Ok, "")),
+        );
+        assert_eq!(tallies.all.len(), 2);
+        let (mine, _) = finish(tallies.all.remove(0), 1);
+        assert_eq!(mine.status, Status::Potential);
+        let (other, _) = finish(tallies.all.remove(0), 1);
+        assert_eq!(other.status, Status::Confirmed);
+        assert_eq!(other.harm, Some(Harm::Unknown));
+    }
+
+    #[test]
+    fn one_order_without_harm_is_not_called_harmless() {
+        let mut tallies = tallies();
+        add(
+            &mut tallies,
+            &hits("f", false),
+            Some(&verdict(Effect::Ok, "")),
+        );
+        let (race, _) = finish(tallies.all.remove(0), 1);
+        assert_eq!(race.harm, Some(Harm::Unknown));
+    }
+
+    #[test]
+    fn a_trial_without_a_verdict_still_counts_as_a_hit() {
+        let mut tallies = tallies();
+        add(&mut tallies, &hits("f", false), None);
+        add(&mut tallies, &hits("f", true), None);
+        assert!(!tallies.is_settled());
+        let (race, names) = finish(tallies.all.remove(0), 2);
+        assert_eq!(race.status, Status::Confirmed);
+        assert!(names.is_empty());
+    }
+}

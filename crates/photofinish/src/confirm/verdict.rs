@@ -1,0 +1,341 @@
+//! What came of a run, held against what the program does when nobody forces
+//! anything.
+//!
+//! The reference is what the program prints when it runs alone. If it prints
+//! something else under control without any target (a clock that is virtual,
+//! hashes that count up), then what controlled runs without a target agree on.
+//! If they do not agree, output is not compared, and the report says so.
+
+use driver::process::{Outcome, Stopped};
+use driver::run::RunResult;
+use report::confirmed::Effect;
+use report::control::{Standstill, Uncaught};
+use report::finding::Frame;
+
+/// What an undisturbed run does.
+#[derive(Clone, Debug, Default)]
+pub struct Reference {
+    /// Exit code and output; `None` if they vary by themselves.
+    output: Option<Printed>,
+    /// Exceptions that nobody catches anyway.
+    uncaught: Vec<(String, Option<Frame>)>,
+}
+
+/// An exit code, a digest of the output and its beginning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Printed {
+    exit: Option<i32>,
+    sha256: Option<String>,
+    beginning: Vec<u8>,
+}
+
+impl Printed {
+    fn of(outcome: &Outcome) -> Printed {
+        Printed {
+            exit: outcome.exit,
+            sha256: outcome.output_sha256.clone(),
+            beginning: outcome.stdout.clone(),
+        }
+    }
+
+    fn same(&self, other: &Printed) -> bool {
+        (self.exit, &self.sha256) == (other.exit, &other.sha256)
+    }
+}
+
+/// Which run is the reference, or what else must be known to say so.
+#[derive(Debug)]
+pub enum Choice {
+    /// The reference, and what it is in words.
+    Known(Reference, String),
+    /// Another controlled run without a target is needed.
+    More,
+}
+
+/// The usual reference, in words.
+pub const ALONE: &str = "the program run alone";
+
+/// How many controlled runs without a target are looked at before we give up.
+const MOST_RUNS: usize = 3;
+
+impl Reference {
+    /// `alone`: without the tool; `controlled`: runs without a target.
+    pub fn choose(alone: &Outcome, controlled: &[RunResult]) -> Choice {
+        let whole = |run: &&RunResult| run.outcome.stopped.is_none() && !stands(run);
+        let runs: Vec<&RunResult> = controlled.iter().filter(whole).collect();
+        // What dies in every run dies anyway; what dies in some, of a race.
+        let dies = |run: &RunResult, of: &(String, Option<Frame>)| {
+            run.findings.uncaught.iter().any(|u| signature(u) == *of)
+        };
+        let first = runs.first().map(|run| run.findings.uncaught.as_slice());
+        let uncaught: Vec<_> = first
+            .unwrap_or_default()
+            .iter()
+            .map(signature)
+            .filter(|one| runs.iter().all(|run| dies(run, one)))
+            .collect();
+        if !uncaught.is_empty() && controlled.len() < MOST_RUNS {
+            return Choice::More;
+        }
+        let alone = Printed::of(alone);
+        let printed: Vec<Printed> = runs.iter().map(|r| Printed::of(&r.outcome)).collect();
+        let known = |output: Option<Printed>, text: &str| {
+            Choice::Known(Reference { output, uncaught }, text.to_owned())
+        };
+        if printed.iter().any(|p| p.same(&alone)) {
+            return known(Some(alone), ALONE);
+        }
+        if controlled.len() < MOST_RUNS {
+            return Choice::More;
+        }
+        match printed.split_first() {
+            Some((first, rest)) if rest.iter().all(|p| p.same(first)) => known(
+                Some(first.clone()),
+                "a controlled run that forces nothing; alone the program prints something else",
+            ),
+            _ => known(None, ""),
+        }
+    }
+
+    /// What came of a run; an error if it cannot be judged, and why.
+    pub fn judge(&self, run: &RunResult) -> Result<Verdict, String> {
+        let outcome = &run.outcome;
+        let control = run
+            .findings
+            .summary
+            .as_ref()
+            .and_then(|s| s.control.as_ref());
+        let word = control.map_or("", |control| control.outcome.as_str());
+        match outcome.stopped {
+            None => {}
+            Some(Stopped::Stuck) => return Err("the JVM was stuck and was killed".into()),
+            Some(_) => return Err("it was stopped before its end".into()),
+        }
+        let verdict = |effect, detail: String| Verdict {
+            effect,
+            detail,
+            stack: Vec::new(),
+        };
+        if let Some(still) = run.findings.deadlocks.first() {
+            return Ok(verdict(Effect::Deadlock, who_waits(still)));
+        }
+        if let Some(still) = run.findings.livelocks.first() {
+            return Ok(verdict(Effect::Livelock, who_turns(still)));
+        }
+        match word {
+            "exit" => {}
+            "deadlock" => return Ok(verdict(Effect::Deadlock, String::new())),
+            "livelock" => return Ok(verdict(Effect::Livelock, String::new())),
+            "stuck" => return Err("it was stuck and had to be ended".into()),
+            "limit" => return Err("it reached the limit of steps".into()),
+            _ => return Err("it ended without a word from the agent".into()),
+        }
+        let mut uncaught = run.findings.uncaught.iter();
+        if let Some(new) = uncaught.find(|u| !self.uncaught.contains(&signature(u))) {
+            let mut verdict = verdict(
+                Effect::Exception,
+                format!("{} in thread \"{}\"", new.exception, new.thread),
+            );
+            verdict.stack = new.stack.clone();
+            return Ok(verdict);
+        }
+        let printed = Printed::of(outcome);
+        match &self.output {
+            Some(wanted) if !wanted.same(&printed) => {
+                Ok(verdict(Effect::OutputDiffers, difference(wanted, &printed)))
+            }
+            _ => Ok(verdict(Effect::Ok, String::new())),
+        }
+    }
+}
+
+/// A run that the agent ended.
+fn stands(run: &RunResult) -> bool {
+    let control = run
+        .findings
+        .summary
+        .as_ref()
+        .and_then(|s| s.control.as_ref());
+    control.is_none_or(|control| control.outcome != "exit")
+}
+
+fn signature(uncaught: &Uncaught) -> (String, Option<Frame>) {
+    let class = uncaught.class().to_owned();
+    (class, uncaught.stack.first().cloned())
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    pub effect: Effect,
+    pub detail: String,
+    pub stack: Vec<Frame>,
+}
+
+impl Verdict {
+    /// Whether two trials ended in the same way: the same kind of exception
+    /// from the same place, whatever its message.
+    pub fn same(&self, effect: Effect, detail: &str, stack: &[Frame]) -> bool {
+        let class = |text: &str| text.split([':', ' ']).next().map(str::to_owned);
+        self.effect == effect
+            && (effect != Effect::Exception
+                || class(&self.detail) == class(detail) && self.stack.first() == stack.first())
+    }
+}
+
+fn who_waits(still: &Standstill) -> String {
+    let threads = still.threads.iter().map(|waiting| {
+        let mut text = format!("\"{}\" waits for {}", waiting.thread, waiting.waits_for);
+        if let Some(holder) = &waiting.held_by {
+            text += &format!(", held by \"{holder}\"");
+        }
+        text
+    });
+    threads.collect::<Vec<_>>().join("; ")
+}
+
+fn who_turns(still: &Standstill) -> String {
+    let threads = still.threads.iter().map(|t| format!("\"{}\"", t.thread));
+    threads.collect::<Vec<_>>().join(" and ")
+}
+
+/// The first line that differs, or else the exit code.
+fn difference(wanted: &Printed, got: &Printed) -> String {
+    if wanted.sha256 == got.sha256 {
+        let code = |p: &Printed| match p.exit {
+            Some(code) => code.to_string(),
+            None => "none, but a signal".to_owned(),
+        };
+        return format!("exit code {}, not {}", code(got), code(wanted));
+    }
+    let lines = |p: &Printed| -> Vec<String> {
+        let text = String::from_utf8_lossy(&p.beginning);
+        text.lines().map(str::to_owned).collect()
+    };
+    let (wanted, got) = (lines(wanted), lines(got));
+    let at = wanted.iter().zip(&got).position(|(a, b)| a != b);
+    let at = at.unwrap_or(wanted.len().min(got.len()));
+    match (wanted.get(at), got.get(at)) {
+        (Some(wanted), Some(got)) => format!("it prints {got:?}, not {wanted:?}"),
+        (Some(wanted), None) => format!("it does not print {wanted:?}"),
+        (None, Some(got)) => format!("it also prints {got:?}"),
+        (None, None) => "it prints something else".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use report::control::ControlSummary;
+    use report::finding::{Findings, Summary};
+
+    fn outcome(exit: i32, text: &str) -> Outcome {
+        Outcome {
+            exit: Some(exit),
+            output_sha256: Some(text.to_owned()),
+            stdout: text.as_bytes().to_vec(),
+            ..Outcome::default()
+        }
+    }
+
+    fn run(exit: i32, text: &str, ended: &str) -> RunResult {
+        let control = Some(ControlSummary {
+            outcome: ended.to_owned(),
+            ..ControlSummary::default()
+        });
+        RunResult {
+            outcome: outcome(exit, text),
+            findings: Findings {
+                summary: Some(Summary {
+                    control,
+                    ..Summary::default()
+                }),
+                ..Findings::default()
+            },
+            started: true,
+        }
+    }
+
+    fn uncaught(text: &str) -> Uncaught {
+        Uncaught {
+            thread: "t".into(),
+            exception: text.into(),
+            stack: vec![],
+        }
+    }
+
+    fn known(alone: &Outcome, runs: &[RunResult]) -> (Reference, String) {
+        match Reference::choose(alone, runs) {
+            Choice::Known(reference, text) => (reference, text),
+            Choice::More => panic!("undecided"),
+        }
+    }
+
+    fn effect(reference: &Reference, run: &RunResult) -> (Effect, String) {
+        let verdict = reference.judge(run).unwrap();
+        (verdict.effect, verdict.detail)
+    }
+
+    #[test]
+    fn the_reference_is_the_program_alone_if_control_changes_nothing() {
+        let (reference, text) = known(&outcome(0, "a\nb"), &[run(0, "a\nb", "exit")]);
+        assert!(text.contains("alone"), "{text}");
+        assert_eq!(effect(&reference, &run(0, "a\nb", "exit")).0, Effect::Ok);
+        let (kind, detail) = effect(&reference, &run(0, "a\nc", "exit"));
+        assert_eq!(kind, Effect::OutputDiffers);
+        assert_eq!(detail, "it prints \"c\", not \"b\"");
+        let (_, detail) = effect(&reference, &run(3, "a\nb", "exit"));
+        assert_eq!(detail, "exit code 3, not 0");
+    }
+
+    #[test]
+    fn a_program_that_prints_the_time_is_compared_with_controlled_runs() {
+        let alone = outcome(0, "12:31");
+        let same = || run(0, "00:00", "exit");
+        assert!(matches!(Reference::choose(&alone, &[same()]), Choice::More));
+        let (reference, _) = known(&alone, &[same(), same(), same()]);
+        assert_eq!(effect(&reference, &same()).0, Effect::Ok);
+        assert_eq!(
+            effect(&reference, &run(0, "x", "exit")).0,
+            Effect::OutputDiffers
+        );
+        let (reference, text) = known(&alone, &[same(), run(0, "x", "exit"), same()]);
+        assert_eq!(text, "");
+        assert_eq!(effect(&reference, &run(0, "y", "exit")).0, Effect::Ok);
+    }
+
+    #[test]
+    fn an_exception_that_always_comes_is_not_the_races() {
+        let mut usual = run(1, "", "exit");
+        usual.findings.uncaught = vec![uncaught("java.lang.Error: 17")];
+        let alone = outcome(1, "");
+        let once = [usual.clone()];
+        assert!(matches!(Reference::choose(&alone, &once), Choice::More));
+        let sometimes = [usual.clone(), run(1, "", "exit")];
+        let (reference, _) = known(&alone, &sometimes);
+        assert_eq!(effect(&reference, &usual).0, Effect::Exception);
+        let (reference, _) = known(&alone, &[usual.clone(), usual.clone(), usual]);
+        let mut trial = run(1, "", "exit");
+        trial.findings.uncaught = vec![uncaught("java.lang.Error: 18")];
+        assert_eq!(effect(&reference, &trial).0, Effect::Ok);
+        trial
+            .findings
+            .uncaught
+            .push(uncaught("java.lang.NullPointerException"));
+        let (kind, detail) = effect(&reference, &trial);
+        assert_eq!(kind, Effect::Exception);
+        assert_eq!(detail, "java.lang.NullPointerException in thread \"t\"");
+    }
+
+    #[test]
+    fn runs_that_say_nothing_are_not_judged() {
+        let (reference, _) = known(&outcome(0, ""), &[run(0, "", "exit")]);
+        for word in ["stuck", "limit", ""] {
+            assert!(reference.judge(&run(0, "", word)).is_err(), "{word}");
+        }
+        let mut stopped = run(0, "", "exit");
+        stopped.outcome.stopped = Some(Stopped::Stuck);
+        assert!(reference.judge(&stopped).is_err());
+        let still = run(112, "", "deadlock");
+        assert_eq!(effect(&reference, &still).0, Effect::Deadlock);
+    }
+}

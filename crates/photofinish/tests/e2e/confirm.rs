@@ -1,0 +1,333 @@
+//! `confirm`: what can happen is made to happen, what cannot is not.
+
+use crate::expected::{Expected, Section};
+use crate::support::{
+    Detected, Program, compile, finish, in_parallel, location, photofinish, root,
+};
+use serde_json::Value;
+use std::path::Path;
+
+/// A program of `programs/control` by its main class and arguments.
+pub fn program(args: &[&str]) -> Program {
+    let classes = compile("programs/control/src", &[]);
+    Program::new(&[&["-cp", classes.to_str().unwrap()], args].concat())
+}
+
+pub fn confirm(program: &Program, results: &Path, options: &[&str]) -> Detected {
+    let command = ["confirm", "--results", results.to_str().unwrap()];
+    program.reported(&[&command, options].concat())
+}
+
+fn race<'a>(found: &'a Detected, name: &str) -> &'a Value {
+    let race = found.races().iter().find(|race| location(race) == name);
+    race.unwrap_or_else(|| panic!("no race on {name}: {} {}", found.report, found.stderr))
+}
+
+/// The lines with these comments, as a pair.
+fn pair(class: &str, first: &str, second: &str) -> String {
+    let file = format!("{class}.java");
+    let text = std::fs::read_to_string(root().join("programs/control/src").join(&file)).unwrap();
+    let line = |mark: &str| {
+        let at = text
+            .lines()
+            .position(|line| line.ends_with(&format!("// {mark}")));
+        format!("{file}:{}", at.unwrap() + 1)
+    };
+    format!("{},{}", line(first), line(second))
+}
+
+/// The outcomes of a race, by result.
+fn outcomes<'a>(race: &'a Value, result: &str) -> Vec<&'a Value> {
+    let all = race["outcomes"].as_array();
+    let all = all.map(Vec::as_slice).unwrap_or_default();
+    all.iter().filter(|o| o["result"] == result).collect()
+}
+
+#[test]
+fn figure_1_one_race_is_real_and_one_is_not() {
+    let results = tempfile::tempdir().unwrap();
+    let found = confirm(&program(&["Figure1"]), results.path(), &["--trials", "30"]);
+    assert_eq!(found.code, Some(66), "{}", found.stderr);
+    let z = race(&found, "Figure1.z");
+    assert_eq!(
+        (&z["status"], &z["harm"]),
+        (&"confirmed".into(), &"harmful".into())
+    );
+    let error = outcomes(z, "exception");
+    let detail = error[0]["detail"].as_str().unwrap();
+    assert!(detail.contains("ERROR1"), "{detail}");
+    assert_eq!(error[0]["stack"][0]["method"], "thread1");
+    // It went wrong because the write went first.
+    let first = error[0]["first"].as_u64().unwrap() as usize;
+    assert_eq!(z["accesses"][first]["op"], "write");
+    let x = race(&found, "Figure1.x");
+    assert_eq!(
+        (&x["status"], &x["trials"]["hit"]),
+        (&"potential".into(), &0.into())
+    );
+    assert_eq!(x["trials"]["run"], 30);
+}
+
+#[test]
+fn figure_2_is_hit_every_time_however_much_work_there_is() {
+    for work in ["1", "100"] {
+        let results = tempfile::tempdir().unwrap();
+        let pair = pair("Figure2", "statement 8", "statement 10");
+        let options = ["--pair", &pair, "--trials", "20", "--all-trials"];
+        let found = confirm(&program(&["Figure2", work]), results.path(), &options);
+        let x = race(&found, "Figure2.x");
+        let trials = (&x["trials"]["run"], &x["trials"]["hit"]);
+        assert_eq!(
+            trials,
+            (&20.into(), &20.into()),
+            "work {work}: {}",
+            found.stderr
+        );
+        let failed: u64 = outcomes(x, "exception")
+            .iter()
+            .map(|o| o["trials"].as_u64().unwrap())
+            .sum();
+        assert!(
+            (2..=18).contains(&failed),
+            "work {work}: ERROR in {failed} of 20"
+        );
+    }
+}
+
+#[test]
+fn trials_side_by_side_give_the_same_result() {
+    let alike = |jobs: &str| {
+        let results = tempfile::tempdir().unwrap();
+        let options = [
+            "--trials",
+            "8",
+            "--jobs",
+            jobs,
+            "--pair",
+            "Figure1.java:18,Figure1.java:24",
+        ];
+        let mut found = confirm(&program(&["Figure1"]), results.path(), &options);
+        found.report["timing"] = Value::Null;
+        found.report["runs"][0]["seconds"] = Value::Null;
+        let text = found.report.to_string();
+        text.replace(results.path().to_str().unwrap(), "RESULTS")
+    };
+    assert_eq!(alike("1"), alike("3"));
+}
+
+/// Collections that are synchronized in name: which of them, who walks through
+/// the other without its lock, who changes it, and what has been seen to come
+/// of it.
+const WRAPPERS: &[(&str, &str, &str, &[&str])] = &[
+    (
+        "LinkedList",
+        "containsAll",
+        "removeAll",
+        &["ConcurrentModificationException"],
+    ),
+    (
+        "ArrayList",
+        "containsAll",
+        "add",
+        &["ConcurrentModificationException"],
+    ),
+    (
+        "HashSet",
+        "containsAll",
+        "removeAll",
+        &["ConcurrentModificationException"],
+    ),
+    (
+        "TreeSet",
+        "equals",
+        "removeAll",
+        &["ConcurrentModificationException"],
+    ),
+    (
+        "HashSet",
+        "addAll",
+        "removeAll",
+        &["ConcurrentModificationException"],
+    ),
+    (
+        "LinkedList",
+        "equals",
+        "clear",
+        &["ConcurrentModificationException"],
+    ),
+];
+
+#[test]
+fn synchronized_collections_of_the_jdk_race_inside() {
+    in_parallel(WRAPPERS, |(kind, reader, writer, errors)| {
+        let name = format!("{kind} {reader} {writer}");
+        let results = tempfile::tempdir().unwrap();
+        let found = confirm(
+            &program(&["Wrappers", kind, reader, writer]),
+            results.path(),
+            &["--trials", "20"],
+        );
+        let inside = |race: &&Value| {
+            let class = race["accesses"][0]["class"].as_str().unwrap_or_default();
+            race["status"] == "confirmed" && class.starts_with("java.util.")
+        };
+        let confirmed: Vec<&Value> = found.races().iter().filter(inside).collect();
+        assert!(
+            !confirmed.is_empty(),
+            "{name}: {} {}",
+            found.report,
+            found.stderr
+        );
+        let seen: Vec<&Value> = confirmed
+            .iter()
+            .flat_map(|r| outcomes(r, "exception"))
+            .collect();
+        for error in *errors {
+            let this = seen
+                .iter()
+                .find(|o| o["detail"].as_str().unwrap().contains(error));
+            let this = this.unwrap_or_else(|| panic!("{name}: no {error} in {seen:#?}"));
+            let command = this["replay"]["command"].as_str().unwrap();
+            for _ in 0..2 {
+                replays(command, error, &name);
+            }
+        }
+    });
+}
+
+/// Runs a replay command as a shell would; it must show the same exception.
+fn replays(command: &str, error: &str, name: &str) {
+    let words = command.strip_prefix("photofinish ").unwrap();
+    let mut shell = std::process::Command::new("sh");
+    let tool = photofinish();
+    shell
+        .args(["-c", &format!("exec \"$0\" {words}")])
+        .arg(tool.get_program());
+    let done = finish(shell, "");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(66), "{name}: {said}");
+    assert!(
+        said.contains(error) && said.contains("the same run again"),
+        "{name}: {said}"
+    );
+}
+
+#[test]
+fn nothing_is_confirmed_in_programs_without_a_race() {
+    let expected = Expected::load("control");
+    let names = ["two-threads", "parking", "joins"];
+    let wanted = |s: &&Section| names.contains(&s.name.as_str());
+    let sections: Vec<&Section> = expected.sections.iter().filter(wanted).collect();
+    in_parallel(&sections, |section| {
+        let results = tempfile::tempdir().unwrap();
+        let program = expected.program("control", section);
+        let found = confirm(&program, results.path(), &["--trials", "5"]);
+        for race in found.races() {
+            assert_ne!(race["status"], "confirmed", "{}: {race}", section.name);
+        }
+        assert_eq!(found.code, Some(0), "{}: {}", section.name, found.report);
+    });
+}
+
+#[test]
+fn pairs_from_a_saved_report_and_by_their_ids() {
+    let figure = program(&["Figure1"]);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("hybrid.json");
+    let file = file.to_str().unwrap();
+    let saved = figure.under(&["detect", "-q", "--detector", "hybrid", "--json", file]);
+    assert_eq!(saved.status.code(), Some(66));
+    let hybrid: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let z = hybrid["races"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|r| location(r) == "Figure1.z");
+    let id = z.unwrap()["id"].as_str().unwrap();
+    // What to run is in the report.
+    let results = dir.path().join("results");
+    let json = dir.path().join("out.json");
+    let mut tool = photofinish();
+    tool.args(["confirm", "-q", "--from", file, "--race", id, "--results"]);
+    tool.arg(&results).arg("--json").arg(&json);
+    let done = finish(tool, "");
+    assert_eq!(
+        done.status.code(),
+        Some(66),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    let report: Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
+    for race in report["races"].as_array().unwrap() {
+        let confirmed = race["id"] == id;
+        assert_eq!(race["status"] == "confirmed", confirmed, "{race}");
+    }
+    let mut tool = photofinish();
+    tool.args(["confirm", "--from", file, "--race", "R77", "--results"])
+        .arg(&results);
+    let done = finish(tool, "");
+    assert_eq!(done.status.code(), Some(64));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("no race R77"));
+}
+
+#[test]
+fn places_that_are_never_reached_are_named() {
+    let results = tempfile::tempdir().unwrap();
+    let options = ["--pair", "Figure1.java:18,Nowhere.java:3", "--trials", "2"];
+    let found = confirm(&program(&["Figure1"]), results.path(), &options);
+    assert_eq!((found.code, found.races().len()), (Some(0), 0));
+    let said = found.warnings();
+    assert!(said.contains("come to Nowhere.java:3"), "{said}");
+    assert!(!said.contains("come to Figure1.java:18"), "{said}");
+}
+
+#[test]
+fn a_single_thread_is_nothing_exercised() {
+    let results = tempfile::tempdir().unwrap();
+    let edge = Expected::load("edge");
+    let section = edge.sections.iter().find(|s| s.name == "serial").unwrap();
+    let found = confirm(
+        &edge.program("edge", section),
+        results.path(),
+        &["--trials", "2"],
+    );
+    assert_eq!(found.code, Some(4), "{}", found.report);
+}
+
+#[test]
+fn a_time_limit_is_75_when_nothing_was_found() {
+    let results = tempfile::tempdir().unwrap();
+    let mut tool = photofinish();
+    tool.args([
+        "confirm",
+        "-q",
+        "--time-limit",
+        "1s",
+        "--trials",
+        "10000",
+        "--results",
+    ]);
+    tool.arg(results.path())
+        .args(["--pair", "Figure1.java:14,Figure1.java:27", "--"]);
+    tool.args(&program(&["Figure1"]).args);
+    let done = finish(tool, "");
+    assert_eq!(
+        done.status.code(),
+        Some(75),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+}
+
+#[test]
+fn a_directory_with_other_things_in_it_is_not_used() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("notes.txt"), "mine").unwrap();
+    let mut tool = photofinish();
+    tool.args(["confirm", "--results"])
+        .arg(dir.path())
+        .args(["--", "Main"]);
+    let done = finish(tool, "");
+    assert_eq!(done.status.code(), Some(64));
+    assert!(dir.path().join("notes.txt").exists());
+}

@@ -1,0 +1,329 @@
+//! Programs under control: one thread at a time, whoever a strategy picks. They
+//! do what they do alone, nothing hangs, standstills are told from daemons, and
+//! a seed gives the same run again.
+
+use crate::expected::{Expected, Section};
+use crate::support::{Detected, Program, finish, in_parallel, photofinish, repeat, scratch};
+use std::process::Stdio;
+use std::sync::Mutex;
+
+/// `detect` under a scheduler, with results in a directory of this run alone.
+pub fn under(program: &Program, scheduler: &str, seed: u64, options: &[&str]) -> Detected {
+    let results = tempfile::tempdir().unwrap();
+    let seed = seed.to_string();
+    let command = [
+        "detect",
+        "--scheduler",
+        scheduler,
+        "--seed",
+        &seed,
+        "--results",
+        results.path().to_str().unwrap(),
+    ];
+    program.reported(&[&command, options].concat())
+}
+
+/// Complaints about a controlled run of a program that has no race and must not
+/// stand still.
+fn complaints(section: &Section, alone: &std::process::Output, found: &Detected) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let mut compare = |what: &str, alone: String, with: String| {
+        if alone != with {
+            wrong.push(format!("{what}: alone\n{alone}\nunder control\n{with}"));
+        }
+    };
+    compare("output", text(&alone.stdout), found.stdout.clone());
+    let exit = serde_json::to_string(&alone.status.code()).unwrap();
+    compare(
+        "exit code",
+        exit,
+        found.report["program"]["exit"].to_string(),
+    );
+    let none = "[]".to_owned();
+    let listed = |key: &str| match &found.report[key] {
+        serde_json::Value::Null => none.clone(),
+        list => list.to_string(),
+    };
+    compare("races", none.clone(), listed("races"));
+    compare("standstills", none.clone(), listed("deadlocks"));
+    let failing = section.diagnosis.as_deref() == Some("uncaught") || section.exit == 1;
+    if !failing {
+        compare("uncaught exceptions", none.clone(), listed("failures"));
+    }
+    let ended = &found.report["runs"][0]["ended"];
+    if ended != "exit" && ended != "halt" {
+        wrong.push(format!("ended: {ended}; {}", found.warnings()));
+    }
+    wrong
+}
+
+/// Each section alone and under these schedulers with so many seeds.
+fn as_alone(dir: &str, sections: &[&Section], expected: &Expected, seeds: u64) {
+    let wrong = Mutex::new(Vec::new());
+    in_parallel(sections, |section| {
+        let program = expected.program(dir, section);
+        let alone = program.native();
+        for scheduler in ["random", "pct", "pos"] {
+            for seed in 1..=seeds {
+                let found = under(&program, scheduler, seed, &[]);
+                for text in complaints(section, &alone, &found) {
+                    let name = &section.name;
+                    let text = format!("{name}, {scheduler}, seed {seed}: {text}");
+                    wrong.lock().unwrap().push(text);
+                }
+            }
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(
+        wrong.is_empty(),
+        "{} complaints\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+fn seeds() -> u64 {
+    (repeat() / 2).max(1) as u64
+}
+
+#[test]
+fn what_breaks_other_tools_runs_to_its_end_unchanged() {
+    let expected = Expected::load("control");
+    let calm =
+        |s: &&Section| s.races.is_empty() && s.diagnosis.as_deref().is_none_or(|d| d == "uncaught");
+    let sections: Vec<&Section> = expected.sections.iter().filter(calm).collect();
+    as_alone("control", &sections, &expected, seeds());
+}
+
+#[test]
+fn programs_that_are_hard_to_watch_are_unchanged_under_control() {
+    let expected = Expected::load("edge");
+    // Programs in a single thread have nothing to schedule.
+    let threads = |s: &&Section| s.threads != Some(1);
+    let sections: Vec<&Section> = expected.sections.iter().filter(threads).collect();
+    as_alone("edge", &sections, &expected, seeds());
+}
+
+#[test]
+fn every_way_to_order_threads_works_under_control() {
+    let expected = Expected::load("ordered");
+    let [(_, program)] = &expected.programs("ordered")[..] else {
+        panic!("one main class for all sections");
+    };
+    let alone = program.native();
+    let runs: Vec<(&str, u64)> = ["random", "pct"]
+        .into_iter()
+        .flat_map(|s| (1..=seeds()).map(move |seed| (s, seed)))
+        .collect();
+    let section = &expected.sections[0];
+    in_parallel(&runs, |(scheduler, seed)| {
+        let found = under(program, scheduler, *seed, &[]);
+        let wrong = complaints(section, &alone, &found);
+        assert!(
+            wrong.is_empty(),
+            "{scheduler}, seed {seed}: {}",
+            wrong.join("\n")
+        );
+    });
+}
+
+#[test]
+fn a_seed_gives_the_same_run_again() {
+    let expected = Expected::load("control");
+    let show = ["chance", "server", "common-pool", "parking"];
+    for section in expected
+        .sections
+        .iter()
+        .filter(|s| show.contains(&s.name.as_str()))
+    {
+        let mut program = expected.program("control", section);
+        if section.name == "chance" {
+            program.args.push("show".into());
+        }
+        let runs = [7, 7, 8].map(|seed| under(&program, "random", seed, &["--detector", "hybrid"]));
+        let digests = runs
+            .each_ref()
+            .map(|run| run.report["runs"][0]["digest"].clone());
+        assert!(
+            digests[0].is_string(),
+            "{}: {}",
+            section.name,
+            runs[0].stderr
+        );
+        assert_eq!(digests[0], digests[1], "{}", section.name);
+        assert_eq!(runs[0].stdout, runs[1].stdout, "{}", section.name);
+        assert_ne!(
+            digests[0], digests[2],
+            "{}: the seed does nothing",
+            section.name
+        );
+    }
+}
+
+/// Runs under the random walk until the program stands still.
+fn standstill(name: &str) -> (Detected, tempfile::TempDir) {
+    let expected = Expected::load("control");
+    let mut sections = expected.sections.iter();
+    let section = sections.find(|s| s.name == name).unwrap();
+    let program = expected.program("control", section);
+    assert_eq!(
+        Some(String::from_utf8(program.native().stdout).unwrap()),
+        section.output
+    );
+    let results = tempfile::tempdir().unwrap();
+    let found = program.reported(&[
+        "detect",
+        "--scheduler",
+        "random",
+        "--runs",
+        "30",
+        "--results",
+        results.path().to_str().unwrap(),
+    ]);
+    (found, results)
+}
+
+#[track_caller]
+fn sees_it_again(results: &std::path::Path, id: &str) {
+    let mut tool = photofinish();
+    tool.args(["replay", "--results"]).arg(results).arg(id);
+    let done = finish(tool, "");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(66), "{said}");
+    assert!(said.contains("the same run again"), "{said}");
+}
+
+#[test]
+fn a_deadlock_is_told_with_who_holds_what() {
+    let (found, results) = standstill("deadlock");
+    assert_eq!(found.code, Some(66));
+    let deadlock = &found.report["deadlocks"][0];
+    assert_eq!(
+        (&deadlock["kind"], &deadlock["cycle"]),
+        (&"deadlock".into(), &true.into())
+    );
+    let threads = deadlock["threads"].as_array().unwrap();
+    assert_eq!(threads.len(), 2, "{deadlock}");
+    for (thread, holder) in threads.iter().zip(["back", "there"]) {
+        assert!(thread["waits_for"].as_str().unwrap().contains("Account"));
+        assert_eq!(thread["held_by"], holder);
+        assert_eq!(thread["stack"][0]["method"], "transfer", "{thread}");
+    }
+    sees_it_again(results.path(), "D1");
+}
+
+#[test]
+fn a_lost_notify_leaves_a_thread_that_nobody_can_wake() {
+    let (found, results) = standstill("lost-notify");
+    let deadlock = &found.report["deadlocks"][0];
+    assert_eq!(deadlock["cycle"], false);
+    let consumer = deadlock["threads"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|t| t["thread"] == "consumer")
+        .unwrap();
+    assert!(consumer["waits_for"].as_str().unwrap().contains("notify"));
+    sees_it_again(results.path(), "D1");
+}
+
+#[test]
+fn two_loops_that_try_for_ever_are_a_livelock() {
+    let (found, _results) = standstill("livelock");
+    assert_eq!(found.code, Some(66));
+    let kinds: Vec<_> = found.report["deadlocks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|d| d["kind"].clone())
+        .collect();
+    assert_eq!(kinds, ["livelock"]);
+}
+
+#[test]
+fn a_thread_that_dies_is_a_failure_and_nothing_else() {
+    let (found, results) = standstill("dies-holding-nothing");
+    assert_eq!(found.report["deadlocks"], serde_json::Value::Null);
+    let failure = &found.report["failures"][0];
+    assert_eq!(
+        failure["exception"],
+        "java.lang.IllegalStateException: died inside"
+    );
+    assert_eq!(
+        (&failure["thread"], &failure["runs"]),
+        (&"mortal".into(), &30.into())
+    );
+    sees_it_again(results.path(), "F1");
+}
+
+#[test]
+fn a_run_that_does_not_get_on_is_ended_with_a_dump() {
+    // Nobody ever writes to its standard input.
+    let program = Program::own(&["Reader"]);
+    let results = scratch("stuck-results");
+    let json = scratch("stuck").join("r.json");
+    let mut tool = photofinish();
+    tool.args([
+        "detect",
+        "--scheduler",
+        "random",
+        "--watchdog",
+        "3",
+        "--results",
+    ]);
+    tool.arg(&results)
+        .arg("--json")
+        .arg(&json)
+        .arg("--")
+        .args(&program.args);
+    let mut child = tool
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let input = child.stdin.take();
+    let status = child.wait().unwrap();
+    drop(input);
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
+    assert_eq!(status.code(), Some(75), "{report}");
+    assert_eq!(report["runs"][0]["ended"], "stuck");
+    assert!(
+        report["runs"][0]["dump"]
+            .as_str()
+            .unwrap()
+            .contains("Reader.java"),
+        "{report}"
+    );
+}
+
+#[test]
+fn noise_does_not_change_what_a_program_does() {
+    let expected = Expected::load("control");
+    let mut sections = expected.sections.iter();
+    let section = sections.find(|s| s.name == "server").unwrap();
+    let program = expected.program("control", section);
+    let found = program.reported(&["detect", "--scheduler", "contest"]);
+    assert_eq!(Some(&found.stdout), section.output.as_ref());
+    assert_eq!((found.code, found.races().len()), (Some(0), 0));
+}
+
+#[test]
+fn what_lies_behind_an_order_is_found_by_some_schedule() {
+    let expected = Expected::load("control");
+    let mut sections = expected.sections.iter();
+    let section = sections.find(|s| s.name == "figure-1").unwrap();
+    let program = expected.program("control", section);
+    for scheduler in ["random", "pct", "pos"] {
+        let found = under(&program, scheduler, 1, &["--runs", "10"]);
+        assert!(found.locations().contains("Figure1.z"), "{scheduler}");
+        assert!(!found.locations().contains("Figure1.x"), "{scheduler}");
+        let command = found.races()[0]["replay"]["command"].as_str().unwrap();
+        assert!(
+            command.starts_with("photofinish replay --results "),
+            "{command}"
+        );
+    }
+}
