@@ -88,7 +88,10 @@ pub(crate) struct Callee {
     /// Returns an object of its own class, as builders do.
     pub returns_self: bool,
     pub returns_ref: bool,
+    /// What it does if it has no probes; none if it may have some.
     pub purity: Option<Purity>,
+    /// The same for when it turned out to have none.
+    pub otherwise: Option<Purity>,
     /// What it does is known without knowing the receiver.
     exact: bool,
     /// The receiver may be null.
@@ -131,17 +134,59 @@ pub(crate) struct Body {
 /// fields of that name, and whether one is volatile.
 pub(crate) type Fields = FxHashMap<(String, String), (Vec<u32>, bool)>;
 
+/// Of each class that is followed: its superclass, and the methods it declares.
+pub(crate) type Above = FxHashMap<String, (String, Vec<String>)>;
+
+/// What a method's surroundings tell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known<'k> {
+    pub purity: &'k Table,
+    pub above: &'k Above,
+    pub fields: &'k Fields,
+}
+
+impl Known<'_> {
+    /// What a method does when it has no probes: one of a class without, or
+    /// inherited from one.
+    fn purity(&self, class: &str, method: &str) -> Option<Purity> {
+        let mut class = class;
+        // As deep as anybody derives; broken files may go in circles.
+        for _ in 0..64 {
+            let Some((above, declared)) = self.above.get(class) else {
+                break;
+            };
+            if declared.iter().any(|name| name == method) {
+                return None;
+            }
+            class = above;
+        }
+        // Nobody declared it: an interface further up did.
+        if class == "java/lang/Object" && !OF_OBJECT.contains(&method) {
+            return None;
+        }
+        self.purity.of(class, method)
+    }
+}
+
+/// What Object itself has.
+const OF_OBJECT: [&str; 9] = [
+    "<init>",
+    "clone",
+    "equals",
+    "getClass",
+    "hashCode",
+    "notify",
+    "notifyAll",
+    "toString",
+    "wait",
+];
+
 /// The class of all array elements.
 pub(crate) const ELEMENTS: u32 = u32::MAX - 1;
 
 impl Body {
     /// `None` if the method makes no sense.
-    pub fn of(
-        class: &ClassFile<'_>,
-        index: usize,
-        purity: &Table,
-        fields: &Fields,
-    ) -> Option<Body> {
+    pub fn of(class: &ClassFile<'_>, index: usize, known: Known<'_>) -> Option<Body> {
         let code = Code::decode(class, index).ok()??;
         let is_static = class.methods.get(index)?.access & acc::STATIC != 0;
         let safe = safe_receivers(class, &code, is_static);
@@ -160,7 +205,7 @@ impl Body {
         };
         let mut effects = Vec::with_capacity(code.insns.len());
         for insn in &code.insns {
-            let (act, effect) = body.act(class, &code, insn, &safe, purity, fields)?;
+            let (act, effect) = body.act(class, &code, insn, &safe, known)?;
             body.acts.push(act);
             effects.push(effect);
         }
@@ -190,8 +235,7 @@ impl Body {
         code: &Code<'_>,
         insn: &Insn,
         safe: &[u32],
-        purity: &Table,
-        fields: &Fields,
+        known: Known<'_>,
     ) -> Option<(Act, Effect)> {
         let target = |pc: u32| code.index_of(pc).map(|i| i as u32);
         let is_safe = || safe.binary_search(&insn.pc).is_ok();
@@ -292,7 +336,7 @@ impl Body {
                 let is_static = matches!(insn.op, op::GETSTATIC | op::PUTSTATIC);
                 let width = slots(&field.desc) as u8;
                 let key = (field.name.into_owned(), field.desc.into_owned());
-                if let Some((numbers, volatile)) = fields.get(&key) {
+                if let Some((numbers, volatile)) = known.fields.get(&key) {
                     effect.syncs = *volatile;
                     if write {
                         effect.writes.extend(numbers);
@@ -306,7 +350,7 @@ impl Body {
                 }
             }
             (op::INVOKEVIRTUAL..=op::INVOKEDYNAMIC, _) => {
-                let callee = callee(class, insn, purity, is_safe())?;
+                let callee = callee(class, insn, known, is_safe())?;
                 effect.syncs = !callee.harmless();
                 self.callees.push(callee);
                 Act::Call(self.callees.len() as u32 - 1)
@@ -535,7 +579,7 @@ const FINAL: [&str; 16] = [
     "java/util/concurrent/TimeUnit",
 ];
 
-fn callee(class: &ClassFile<'_>, insn: &Insn, table: &Table, safe: bool) -> Option<Callee> {
+fn callee(class: &ClassFile<'_>, insn: &Insn, known: Known<'_>, safe: bool) -> Option<Callee> {
     let cp = insn.cp()?;
     let (owner, name, desc) = if insn.op == op::INVOKEDYNAMIC {
         let (name, desc) = class.pool.dynamic(cp)?;
@@ -566,8 +610,9 @@ fn callee(class: &ClassFile<'_>, insn: &Insn, table: &Table, safe: bool) -> Opti
         purity: match insn.op {
             op::INVOKEDYNAMIC => Some(Purity::Total),
             _ if owner.starts_with('[') => Some(Purity::Pure),
-            _ => table.of(&owner, &name),
+            _ => known.purity(&owner, &name),
         },
+        otherwise: known.purity.of(&owner, &name),
         exact: exact || insn.op == op::INVOKEDYNAMIC,
         throws: receiver && !safe,
         class: owner,

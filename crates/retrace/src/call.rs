@@ -268,7 +268,7 @@ impl Replay<'_, '_> {
 /// nothing is known of go to lambdas, if anything shows that they went
 /// somewhere.
 fn purity(callee: &Callee, showed: bool) -> Purity {
-    match callee.purity {
+    match callee.purity.or(callee.otherwise) {
         Some(purity) => purity,
         None if showed && callee.op == op::INVOKEINTERFACE => Purity::Pure,
         None => Purity::Impure,

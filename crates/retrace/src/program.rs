@@ -1,7 +1,7 @@
 //! The program as the trace has it: methods whose control flow was recorded,
 //! their class files, and which statement of which method a site is.
 
-use crate::body::{Body, Fields};
+use crate::body::{Above, Body, Fields, Known};
 use crate::purity::Table;
 use classfile::{ClassFile, acc};
 use rustc_hash::FxHashMap;
@@ -34,6 +34,8 @@ pub(crate) struct Program<'a> {
     pub methods: Vec<Method<'a>>,
     places: FxHashMap<u32, Place>,
     classes: FxHashMap<u32, ClassFile<'a>>,
+    /// What the classes that are followed inherit.
+    above: Above,
     fields: Fields,
     kinds: FxHashMap<u32, SiteKind>,
     purity: &'a Table,
@@ -49,12 +51,21 @@ impl<'a> Program<'a> {
             methods: Vec::with_capacity(tables.methods.len()),
             places: FxHashMap::default(),
             classes: FxHashMap::default(),
+            above: Above::default(),
             fields: Fields::default(),
             kinds: FxHashMap::default(),
             purity,
         };
         for (number, bytes) in files {
             if let Ok(class) = ClassFile::parse(bytes) {
+                if let Some(above) = class.super_name() {
+                    let declared = class.methods.iter();
+                    let declared = declared
+                        .map(|m| class.member_name(m).into_owned())
+                        .collect();
+                    let row = (above.into_owned(), declared);
+                    program.above.insert(class.name().into_owned(), row);
+                }
                 program.classes.insert(*number, class);
             }
         }
@@ -115,7 +126,12 @@ impl<'a> Program<'a> {
             let class = self.classes.get(&row.class);
             let body = class.and_then(|class| {
                 let index = class.method_index(row.name, row.desc)?;
-                Body::of(class, index, self.purity, &self.fields)
+                let known = Known {
+                    purity: self.purity,
+                    above: &self.above,
+                    fields: &self.fields,
+                };
+                Body::of(class, index, known)
             });
             row.body = Some(body.map(Rc::new));
         }
