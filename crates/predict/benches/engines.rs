@@ -8,10 +8,13 @@
 //! and then access without, the others to shared ones: in trace `guarded`
 //! always under the lock that belongs to them, in trace `careless` one access
 //! in fifty, to one of a thousand variables and by three hundred statements,
-//! is made without. Every measurement is a process of its own, so
+//! is made without. For sliced causality, what a thread does depends on what it
+//! did before and every sixteenth read besides, and what it writes on the read
+//! before. Every measurement is a process of its own, so
 //! that its peak of memory is its own; what the trace itself takes, which the
 //! engines that fold do not need, is shown beside it.
 
+use predict::deps::{Builder, Dep, Deps};
 use predict::{Method, Standing};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -109,6 +112,37 @@ fn generate(events: usize, careless: bool) -> Vec<Event> {
     out
 }
 
+/// What the events depend on.
+fn dependences(trace: &[Event]) -> Deps {
+    let mut builder = Builder::new(trace.len());
+    let mut last = [None; THREADS as usize];
+    let mut last_read = [None; THREADS as usize];
+    let mut reads = 0u32;
+    let mut decided = false;
+    for (at, e) in (0u32..).zip(trace) {
+        let t = e.thread.0 as usize;
+        let before = last[t].map(Dep::Happens);
+        let read = last_read[t].map(Dep::Value);
+        let access = e.op.access();
+        let value = read.filter(|_| access.is_some_and(|(_, write)| write));
+        builder.event(
+            at,
+            before.into_iter().chain(read.filter(|_| decided)),
+            value,
+        );
+        if let Some((loc, write)) = access {
+            builder.class(at, loc.slot);
+            if !write {
+                last_read[t] = Some(at);
+                reads += 1;
+                decided = reads % 16 == 0;
+            }
+        }
+        last[t] = Some(at);
+    }
+    builder.build()
+}
+
 fn access(random: &mut Random, objects: u64, from: u64) -> Op {
     let loc = Loc {
         obj: ObjId(1000 + from + random.below(objects)),
@@ -140,13 +174,17 @@ fn peak() -> f64 {
 /// One measurement, in this process.
 fn measure(method: Method, millions: f64, careless: bool) {
     let trace = generate((millions * 1e6) as usize, careless);
+    let deps = match method {
+        Method::Sliced => dependences(&trace),
+        _ => Deps::unknown(),
+    };
     let before = peak();
     let start = Instant::now();
-    let found = method.run(&trace);
+    let found = method.run_with(&trace, &deps);
     let seconds = start.elapsed().as_secs_f64();
     let predicted = found.iter().filter(|p| p.standing == Standing::Predicted);
     println!(
-        "{:<10}{:>6}{:<7}{:>9.2}{:>12.2}{:>10.0}{:>10.0}{:>8}{:>11}  {}",
+        "{:<10}{:>6}{:<9}{:>9.2}{:>12.2}{:>10.0}{:>10.0}{:>8}{:>11}  {}",
         if careless { "careless" } else { "guarded" },
         millions,
         format!("  {}", method.name()),
@@ -182,7 +220,7 @@ fn main() -> ExitCode {
         methods = Method::ALL.to_vec();
     }
     println!(
-        "{:<10}{:>6}{:<7}{:>9}{:>12}{:>10}{:>10}{:>8}{:>11}",
+        "{:<10}{:>6}{:<9}{:>9}{:>12}{:>10}{:>10}{:>8}{:>11}",
         "trace", "M", "  by", "seconds", "M events/s", "trace MB", "peak MB", "pairs", "predicted"
     );
     let me = std::env::current_exe().expect("a path to this program");

@@ -10,8 +10,11 @@
 //! | `osr` | as `syncp`, or with critical sections turned round where needed | no: the reordering is checked | quadratic, bounded |
 //! | `sliced` | as `osr`, and reads on which nothing hangs may see another value | no: the reordering is checked | as `osr` |
 //!
-//! `index` prepares a trace for the last two, `candidates` picks the pairs
-//! worth a question, `check` believes no one and replays every witness.
+//! `index` prepares a trace for the last three, `candidates` picks the pairs
+//! worth a question, `check` believes no one and replays every witness. `deps`
+//! is what events depend on, given by whoever knows the program. Beyond races,
+//! `atomicity` looks for what can come into critical sections and methods, and
+//! `property` checks formulas over named events.
 //!
 //! # What no engine can know
 //! A thread's observation that leaves no event is not protected: `isAlive()`

@@ -10,6 +10,7 @@ mod ends;
 mod expected;
 mod followed;
 mod offline;
+mod predict;
 mod programs;
 mod replay;
 mod support;

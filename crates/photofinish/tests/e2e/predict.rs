@@ -1,0 +1,122 @@
+//! `predict`: from one run of each program in `programs/predict`, in which all
+//! went well, what another schedule would show.
+
+use crate::expected::{Expected, names};
+use crate::support::{Detected, Program, compile, in_parallel, location, root};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+
+fn program(args: &[&str]) -> Program {
+    let classes = compile("programs/predict/src", &[]);
+    Program::new(&[&["-cp", classes.to_str().unwrap()], args].concat())
+}
+
+fn list<'d>(done: &'d Detected, member: &str) -> &'d [Value] {
+    done.report[member].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// Status of each property, by name.
+fn properties(args: &[&str], spec: &str) -> BTreeMap<String, String> {
+    let spec = root().join("programs/predict").join(spec);
+    let done = program(args).reported(&["predict", "--property", spec.to_str().unwrap()]);
+    let text = |v: &Value| v.as_str().unwrap().to_owned();
+    let all = list(&done, "properties").iter();
+    all.map(|p| {
+        assert_eq!(p["complete"], true, "{p}");
+        (text(&p["name"]), text(&p["status"]))
+    })
+    .collect()
+}
+
+#[test]
+fn authentication_is_predicted_broken_with_if_and_not_with_while() {
+    let status = |way| properties(&["predict.Authentication", way], "authentication.spec");
+    assert_eq!(status("if")["authenticated"], "predicted");
+    assert_eq!(status("while")["authenticated"], "holds");
+}
+
+#[test]
+fn what_cannot_happen_is_not_predicted() {
+    let status = properties(&["predict.Impossible"], "impossible.spec");
+    assert_eq!(status["never_seen"], "holds");
+}
+
+/// The patterns of all violations of a program.
+fn patterns(args: &[&str], units: &str) -> BTreeSet<String> {
+    let done = program(args).reported(&["predict", "--atomicity", "--units", units]);
+    let all = list(&done, "atomicity").iter();
+    let patterns = all.map(|v| {
+        assert_eq!(v["status"], "predicted");
+        assert!(!v["witness"].as_array().unwrap().is_empty());
+        v["pattern"].as_str().unwrap().to_owned()
+    });
+    patterns.collect()
+}
+
+#[test]
+fn broken_programs_are_not_atomic_and_repaired_ones_are() {
+    for (class, units, pattern) in [
+        ("predict.Banking", "Account.withdraw*", "R W' R"),
+        ("predict.Buffers", "Buffer.append*", "R W' R"),
+        ("predict.Vectors", "Vectors.copy*", "R W' R"),
+        ("predict.Buckets", "Map.atomic", "R W' R"),
+    ] {
+        let broken = patterns(&[class, "broken"], units);
+        assert!(broken.contains(pattern), "{class}: {broken:?}");
+        let repaired = patterns(&[class, "repaired"], units);
+        assert!(repaired.is_empty(), "{class}: {repaired:?}");
+    }
+}
+
+#[test]
+fn an_entry_changed_without_the_lock_of_its_bucket_races() {
+    let run = |way| program(&["predict.Buckets", way]).reported(&["predict"]);
+    let broken = run("broken");
+    let race = broken.races().first().expect("a race");
+    assert_eq!(location(race), "predict.Buckets$Entry.value");
+    assert_eq!(race["status"], "predicted");
+    assert!(run("repaired").races().is_empty());
+}
+
+const ENGINES: [&str; 6] = ["hb", "shb", "wcp", "syncp", "osr", "sliced"];
+
+/// Prints the table of docs/predict.md:
+/// `cargo test -p photofinish --test e2e share_of_twenty -- --nocapture`.
+#[test]
+fn the_share_of_twenty_known_races_that_each_engine_predicts() {
+    let expected = Expected::load("predict");
+    let found: Mutex<BTreeMap<&str, BTreeSet<String>>> = Mutex::default();
+    in_parallel(&expected.sections, |section| {
+        let program = expected.program("predict", section);
+        let done = program.reported(&["predict", "--engine", &ENGINES.join(",")]);
+        let known = names(&section.races);
+        let mut by = BTreeSet::new();
+        for race in done.races() {
+            let real = known.contains(location(race).as_str());
+            // What happens-before leaves unordered is a race, and WCP may err.
+            let sound = race["status"] == "predicted";
+            assert!(real || !sound, "{}: {race:#}", section.name);
+            let engines = race["found_by"].as_array().unwrap();
+            let engines = engines.iter().map(|e| e.as_str().unwrap().to_owned());
+            by.extend(engines.filter(|_| real));
+        }
+        found.lock().unwrap().insert(&section.name, by);
+    });
+    let found = found.into_inner().unwrap();
+    println!("| program | {} |", ENGINES.join(" | "));
+    println!("|---|{}", "---|".repeat(ENGINES.len()));
+    let mut share = [0; ENGINES.len()];
+    for section in &expected.sections {
+        let by = &found[section.name.as_str()];
+        let cells = ENGINES.map(|e| if by.contains(e) { "yes" } else { "" });
+        for (sum, cell) in share.iter_mut().zip(cells) {
+            *sum += usize::from(!cell.is_empty());
+        }
+        println!("| {} | {} |", section.name, cells.join(" | "));
+    }
+    let percent = share.map(|n| format!("{} %", 100 * n / expected.sections.len()));
+    println!("| share | {} |", percent.join(" | "));
+    let [hb, shb, _, syncp, osr, sliced] = share;
+    assert!(hb >= 4 && shb <= syncp && syncp <= osr && osr < sliced, "{share:?}");
+}
