@@ -9,8 +9,8 @@
 //! always under the lock that belongs to them, in trace `careless` one access
 //! in fifty, to one of a thousand variables and by three hundred statements,
 //! is made without. For sliced causality, what a thread does depends on what it
-//! did before and every sixteenth read besides, and what it writes on the read
-//! before. Every measurement is a process of its own, so
+//! did before, on mailboxes and every sixteenth read besides, and what it writes
+//! on the read before. Every measurement is a process of its own, so
 //! that its peak of memory is its own; what the trace itself takes, which the
 //! engines that fold do not need, is shown beside it.
 
@@ -118,7 +118,7 @@ fn dependences(trace: &[Event]) -> Deps {
     let mut last = [None; THREADS as usize];
     let mut last_read = [None; THREADS as usize];
     let mut reads = 0u32;
-    let mut decided = false;
+    let mut decided = [false; THREADS as usize];
     for (at, e) in (0u32..).zip(trace) {
         let t = e.thread.0 as usize;
         let before = last[t].map(Dep::Happens);
@@ -127,7 +127,7 @@ fn dependences(trace: &[Event]) -> Deps {
         let value = read.filter(|_| access.is_some_and(|(_, write)| write));
         builder.event(
             at,
-            before.into_iter().chain(read.filter(|_| decided)),
+            before.into_iter().chain(read.filter(|_| decided[t])),
             value,
         );
         if let Some((loc, write)) = access {
@@ -135,7 +135,8 @@ fn dependences(trace: &[Event]) -> Deps {
             if !write {
                 last_read[t] = Some(at);
                 reads += 1;
-                decided = reads % 16 == 0;
+                // What is in a mailbox decides who goes on with it.
+                decided[t] = reads % 16 == 0 || e.site.0 == 901;
             }
         }
         last[t] = Some(at);

@@ -36,18 +36,20 @@
 //! and that threads do nothing random.
 //!
 //! # Cost
-//! Linear in the trace once, then in the witness.
+//! Linear in the trace once, then in the witness; of one that keeps the order
+//! of the run, in the part from its first omission on, and a little before.
 
 mod needed;
+mod replay;
 
 use crate::deps::Deps;
 use crate::signals;
 use crate::witness::Witness;
+use replay::State;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use std::fmt;
 use std::hash::Hash;
-use trace::{Event, Mode, Op};
+use trace::{Event, Mode, Op, ThreadId};
 
 const NONE: u32 = u32::MAX;
 
@@ -122,7 +124,16 @@ pub struct Checker<'a> {
     locks: usize,
     objects: usize,
     slices: Option<needed::Slices<'a>>,
+    threads: FxHashMap<ThreadId, u32>,
+    /// By thread: its events.
+    by_thread: Vec<Vec<u32>>,
+    /// What the trace itself has left behind, before some of its events.
+    checkpoints: Vec<(u32, State)>,
 }
+
+/// How many checkpoints are kept, and in how many bytes.
+const CHECKPOINTS: usize = 64;
+const MEMORY: usize = 128 << 20;
 
 /// One event of the trace.
 #[derive(Clone, Copy, Debug)]
@@ -136,40 +147,6 @@ struct Fact {
     need: u32,
     /// How many volatile writes of its location came before it.
     stores: u32,
-}
-
-/// How many events there were of something, and the latest by trace order.
-#[derive(Clone, Copy, Default)]
-struct Seen {
-    count: u32,
-    /// One more than the event's number.
-    latest: u32,
-}
-
-impl Seen {
-    fn add(&mut self, at: u32) {
-        self.count += 1;
-        self.latest = self.latest.max(at + 1);
-    }
-
-    /// Exactly the `need` events before `at` were seen.
-    fn are(self, need: u32, at: u32) -> bool {
-        self.count == need && self.latest <= at
-    }
-}
-
-#[derive(Clone, Default)]
-struct Lock {
-    exclusive: Option<(u32, u32)>,
-    shared: SmallVec<[(u32, u32); 2]>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Location {
-    /// One more than the last write.
-    write: u32,
-    volatile: Seen,
-    volatile_write: Seen,
 }
 
 /// Names to numbers.
@@ -218,6 +195,9 @@ impl<'a> Checker<'a> {
             locks: 0,
             objects: 0,
             slices: None,
+            threads: FxHashMap::default(),
+            by_thread: Vec::new(),
+            checkpoints: Vec::new(),
         };
         let mut done: Vec<u32> = Vec::new();
         let mut signals: Vec<u32> = Vec::new();
@@ -233,6 +213,10 @@ impl<'a> Checker<'a> {
         };
         for (at, e) in (0..NONE).zip(trace) {
             let thread = threads.of(e.thread);
+            if checker.by_thread.len() <= thread as usize {
+                checker.by_thread.resize(thread as usize + 1, Vec::new());
+            }
+            checker.by_thread[thread as usize].push(at);
             let before = count(&mut done, thread, 0);
             done[thread as usize] += 1;
             count(&mut checker.forks, thread, NONE);
@@ -316,6 +300,8 @@ impl<'a> Checker<'a> {
         checker.locations = locations.0.len();
         checker.locks = locks.0.len();
         checker.objects = objects.0.len();
+        checker.by_thread.resize(checker.forks.len(), Vec::new());
+        checker.threads = threads.0;
         checker
     }
 
@@ -336,10 +322,16 @@ impl<'a> Checker<'a> {
 
     /// Whether the trace itself can have happened, all but the rules about the
     /// pair at the end. If not: where it first breaks one.
-    pub fn possible(&self) -> Result<(), Fault> {
-        let mut replay = Replay::new(self);
-        for (at, fact) in self.facts.iter().enumerate() {
-            if let Err(what) = replay.event(at as u32, *fact, false, false) {
+    pub fn possible(&mut self) -> Result<(), Fault> {
+        let mut state = State::new(self);
+        let rooms = (MEMORY / state.size().max(1)).min(CHECKPOINTS);
+        let every = self.facts.len() / (rooms + 1) + 1;
+        self.checkpoints.clear();
+        for at in 0..self.facts.len() {
+            if at > 0 && at.is_multiple_of(every) {
+                self.checkpoints.push((at as u32, state.clone()));
+            }
+            if let Err(what) = state.event(self, at as u32, false, false) {
                 return Err(Fault { at, what });
             }
         }
@@ -351,6 +343,10 @@ impl<'a> Checker<'a> {
         self.facts.truncate(count);
         self.trace = &self.trace[..self.facts.len()];
         self.inits.retain(|end| (*end as usize) < count);
+        self.checkpoints.retain(|(at, _)| (*at as usize) < count);
+        for events in &mut self.by_thread {
+            events.truncate(events.partition_point(|e| (*e as usize) < count));
+        }
         if let Some(slices) = self.slices.take() {
             self.slices = Some(needed::Slices::new(self, slices.deps()));
         }
@@ -368,12 +364,78 @@ impl<'a> Checker<'a> {
 
     /// Whether the witness shows what it says.
     pub fn check(&self, witness: &Witness) -> Result<(), Fault> {
-        self.check_order(&witness.order(self.trace))
+        self.check_counting(witness).0
+    }
+
+    /// The same, and how many events that took.
+    pub(crate) fn check_counting(&self, witness: &Witness) -> (Result<(), Fault>, u64) {
+        match witness {
+            Witness::Kept { cut, pair } if self.slices.is_none() => self.check_kept(cut, *pair),
+            _ => {
+                let order = witness.order(self.trace);
+                let steps = order.len() + self.overhead();
+                (self.check_order(&order), steps as u64)
+            }
+        }
+    }
+
+    /// A witness in the order of the run: as long as nothing is left out it is
+    /// the run, so it is replayed from the last checkpoint before that.
+    fn check_kept(&self, cut: &[(ThreadId, u32)], pair: [u32; 2]) -> (Result<(), Fault>, u64) {
+        let fault = |at, what| Err(Fault { at, what });
+        let mut kept = vec![0; self.by_thread.len()];
+        let mut left = 0;
+        for (thread, count) in cut {
+            let Some(thread) = self.threads.get(thread) else {
+                return (fault(0, Rule::Nonsense), 1);
+            };
+            kept[*thread as usize] = *count;
+            left += *count as usize;
+        }
+        let lists = self.by_thread.iter().zip(&kept);
+        let missing = lists.filter_map(|(events, n)| events.get(*n as usize));
+        let missing = missing.min().copied().unwrap_or(0);
+        let known = self.checkpoints.partition_point(|(at, _)| *at <= missing);
+        let (start, mut state) = match known.checked_sub(1).map(|n| &self.checkpoints[n]) {
+            Some((at, state)) => (*at, state.clone()),
+            None => (0, State::new(self)),
+        };
+        let mut at = start as usize;
+        let mut event = start;
+        left = left.saturating_sub(at);
+        while left > 0 {
+            let Some(fact) = self.facts.get(event as usize) else {
+                return (fault(at, Rule::Nonsense), u64::from(event - start));
+            };
+            if fact.before < kept[fact.thread as usize] {
+                if let Err(what) = state.event(self, event, false, false) {
+                    return (fault(at, what), u64::from(event - start));
+                }
+                at += 1;
+                left -= 1;
+            }
+            event += 1;
+        }
+        let steps = u64::from(event - start) + 2;
+        for racing in pair {
+            if racing as usize >= self.facts.len() {
+                return (fault(at, Rule::Nonsense), steps);
+            }
+            let free = !self.bound(&pair, racing);
+            if let Err(what) = state.event(self, racing, true, free) {
+                return (fault(at, what), steps);
+            }
+            at += 1;
+        }
+        match self.conflict(pair[0], pair[1]) {
+            true => (Ok(()), steps),
+            false => (fault(at - 1, Rule::NoRace), steps),
+        }
     }
 
     /// The same for an order given by event numbers.
     pub fn check_order(&self, order: &[u32]) -> Result<(), Fault> {
-        let mut replay = Replay::new(self);
+        let mut state = State::new(self);
         let fault = |at, what| Err(Fault { at, what });
         let Some(start) = order.len().checked_sub(2) else {
             return fault(0, Rule::Nonsense);
@@ -387,7 +449,7 @@ impl<'a> Checker<'a> {
                 Some(needed) => needed.free(*event, self.trace[*event as usize].op, fact.operand),
                 None => at >= start && !self.bound(order, *event),
             };
-            if let Err(what) = replay.event(*event, *fact, at >= start, free) {
+            if let Err(what) = state.event(self, *event, at >= start, free) {
                 return fault(at, what);
             }
         }
@@ -413,13 +475,13 @@ impl<'a> Checker<'a> {
             return fault(0, Rule::Nonsense);
         };
         let needed = needed::sequence(slices, self, order, marked);
-        let mut replay = Replay::new(self);
+        let mut state = State::new(self);
         let mut next = marked.iter().peekable();
         for (at, event) in order.iter().enumerate() {
             next.next_if_eq(&event);
             let fact = self.facts[*event as usize];
             let free = needed.free(*event, self.trace[*event as usize].op, fact.operand);
-            if let Err(what) = replay.event(*event, fact, false, free) {
+            if let Err(what) = state.event(self, *event, false, free) {
                 return fault(at, what);
             }
         }
@@ -474,149 +536,5 @@ impl<'a> Checker<'a> {
             && a.0.operand == b.0.operand
             && (writes(a.1) || writes(b.1))
             && (plain(a.1) || plain(b.1))
-    }
-}
-
-struct Replay<'c, 'a> {
-    checker: &'c Checker<'a>,
-    done: Vec<u32>,
-    locations: Vec<Location>,
-    locks: Vec<Lock>,
-    monitors: Vec<Seen>,
-    objects: Vec<Seen>,
-    signals: Vec<Seen>,
-    inits: usize,
-    forked: Vec<bool>,
-}
-
-impl<'c, 'a> Replay<'c, 'a> {
-    fn new(checker: &'c Checker<'a>) -> Replay<'c, 'a> {
-        Replay {
-            checker,
-            done: vec![0; checker.forks.len()],
-            locations: vec![Location::default(); checker.locations],
-            locks: vec![Lock::default(); checker.locks],
-            monitors: vec![Seen::default(); checker.locks],
-            objects: vec![Seen::default(); checker.objects],
-            signals: vec![Seen::default(); checker.forks.len()],
-            inits: 0,
-            forked: vec![false; checker.forks.len()],
-        }
-    }
-
-    /// The next event: `racing` if it is one of the two, `free` if it may see
-    /// any value, or, of a write, if nobody minds when it comes.
-    fn event(&mut self, at: u32, fact: Fact, racing: bool, free: bool) -> Result<(), Rule> {
-        let must = |holds: bool, rule| if holds { Ok(()) } else { Err(rule) };
-        let op = self.checker.trace[at as usize].op;
-        let (thread, operand) = (fact.thread as usize, fact.operand as usize);
-
-        must(self.done[thread] == fact.before, Rule::ProgramOrder)?;
-        self.done[thread] += 1;
-        if fact.before == 0 && self.checker.forks[thread] != NONE {
-            must(self.forked[thread], Rule::Fork)?;
-        }
-        if self
-            .checker
-            .inits
-            .get(self.inits)
-            .is_some_and(|end| *end < at)
-        {
-            return Err(Rule::Initialisation);
-        }
-        must(racing || self.signals[thread].latest <= at, Rule::Signal)?;
-        if signals::awaits(op) {
-            let need = self.checker.signalled.get(&at).copied().unwrap_or(0);
-            must(self.signals[thread].are(need, at), Rule::Signal)?;
-        }
-        if matches!(
-            op,
-            Op::WaitBegin(_) | Op::WaitEnd { .. } | Op::Notify(_) | Op::NotifyAll(_)
-        ) {
-            let seen = self.monitors[operand];
-            must(seen.latest <= at, Rule::Monitor)?;
-            if matches!(op, Op::WaitEnd { .. }) {
-                must(seen.are(fact.need, at), Rule::Monitor)?;
-            }
-            self.monitors[operand].add(at);
-        }
-        match op {
-            _ if reads(op) || writes(op) => {
-                let location = &mut self.locations[operand];
-                if reads(op) && !free {
-                    must(location.write == fact.need.wrapping_add(1), Rule::ReadsFrom)?;
-                }
-                if volatile(op) && !racing && !free {
-                    let after = if writes(op) {
-                        location.volatile
-                    } else {
-                        location.volatile_write
-                    };
-                    must(after.latest <= at, Rule::VolatileOrder)?;
-                    if reads(op) {
-                        let seen = location.volatile_write;
-                        must(seen.are(fact.stores, at), Rule::VolatileOrder)?;
-                    }
-                    location.volatile.add(at);
-                    if writes(op) {
-                        location.volatile_write.add(at);
-                    }
-                }
-                if writes(op) {
-                    location.write = at + 1;
-                }
-            }
-            Op::Acquire(_) | Op::WaitEnd { .. } | Op::AcquireShared(_) => {
-                let shared = matches!(op, Op::AcquireShared(_));
-                must(
-                    self.locks[operand].take(fact.thread, shared),
-                    Rule::Exclusion,
-                )?;
-            }
-            Op::Release(_) | Op::WaitBegin(_) => self.locks[operand].give(fact.thread),
-            Op::ReleaseShared(_) => self.locks[operand].give_shared(fact.thread),
-            Op::Fork(_) if self.checker.forks[operand] == at => self.forked[operand] = true,
-            Op::Join(_) => must(self.done[operand] >= fact.need, Rule::Join)?,
-            Op::Interrupt(_) | Op::Unpark(_) => self.signals[operand].add(at),
-            Op::SyncRelease(_) => self.objects[operand].add(at),
-            Op::SyncAcquire(_) => must(self.objects[operand].are(fact.need, at), Rule::Handover)?,
-            Op::InitEnd(_) => self.inits += 1,
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-impl Lock {
-    fn take(&mut self, thread: u32, shared: bool) -> bool {
-        let others = |holders: &[(u32, u32)]| holders.iter().any(|(t, _)| *t != thread);
-        if self.exclusive.is_some_and(|(t, _)| t != thread) || (!shared && others(&self.shared)) {
-            return false;
-        }
-        if !shared {
-            self.exclusive.get_or_insert((thread, 0)).1 += 1;
-        } else if let Some(mine) = self.shared.iter_mut().find(|(t, _)| *t == thread) {
-            mine.1 += 1;
-        } else {
-            self.shared.push((thread, 1));
-        }
-        true
-    }
-
-    fn give(&mut self, thread: u32) {
-        match &mut self.exclusive {
-            Some((t, depth)) if *t == thread && *depth > 1 => *depth -= 1,
-            Some((t, _)) if *t == thread => self.exclusive = None,
-            _ => {}
-        }
-    }
-
-    fn give_shared(&mut self, thread: u32) {
-        if let Some(mine) = self.shared.iter().position(|(t, _)| *t == thread) {
-            self.shared[mine].1 -= 1;
-            if self.shared[mine].1 == 0 {
-                self.shared.swap_remove(mine);
-            }
-        }
     }
 }

@@ -174,7 +174,8 @@ impl Judge for Preserving {
         index.require_value(&mut self.scratch, pair);
         match close(index, &mut self.scratch, Some(&bounds)) {
             None if index.value_kept(&self.scratch, pair) => {
-                Verdict::Race(kept(index, &self.scratch, pair))
+                let whole = filled(index, &self.scratch, pair);
+                Verdict::Race(whole.unwrap_or_else(|| kept(index, &self.scratch, pair)))
             }
             // Further accesses only bring more writes.
             None if matches!(index.events[pair.first as usize].op, Op::AtomicUpdate(..)) => {
@@ -190,6 +191,19 @@ impl Judge for Preserving {
     fn appeal(&mut self, _: &Index<'_>, _: Pair, _: u32) -> Option<Witness> {
         None
     }
+}
+
+/// The same witness with all of the run before the earlier access, if it can
+/// be had: it is easier to follow, and to check.
+fn filled(index: &Index<'_>, cut: &[u32], pair: Pair) -> Option<Witness> {
+    let until = pair.first.min(pair.second);
+    let mut whole = cut.to_vec();
+    for (count, events) in whole.iter_mut().zip(&index.by_thread) {
+        *count = (*count).max(events.partition_point(|e| *e < until) as u32);
+    }
+    let bounds = Bounds::new(index, pair);
+    let closed = close(index, &mut whole, Some(&bounds)).is_none();
+    (closed && index.value_kept(&whole, pair)).then(|| kept(index, &whole, pair))
 }
 
 /// The order of the run, restricted to the cut.

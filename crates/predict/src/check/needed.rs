@@ -36,26 +36,19 @@ impl Needed {
 #[derive(Debug)]
 pub(super) struct Slices<'a> {
     deps: &'a Deps,
-    by_thread: Vec<Vec<u32>>,
     /// By location: its volatile writes.
     stores: FxHashMap<u32, Vec<u32>>,
 }
 
 impl<'a> Slices<'a> {
     pub fn new(checker: &Checker<'a>, deps: &'a Deps) -> Slices<'a> {
-        let mut by_thread = vec![Vec::new(); checker.forks.len()];
         let mut stores: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for (at, (fact, e)) in (0u32..).zip(checker.facts.iter().zip(checker.trace)) {
-            by_thread[fact.thread as usize].push(at);
             if volatile(e.op) && writes(e.op) {
                 stores.entry(fact.operand).or_default().push(at);
             }
         }
-        Slices {
-            deps,
-            by_thread,
-            stores,
-        }
+        Slices { deps, stores }
     }
 
     pub fn deps(&self) -> &'a Deps {
@@ -301,7 +294,7 @@ impl<'s, 'c, 'a> Search<'s, 'c, 'a> {
         };
         if all {
             let done = &mut self.all[thread as usize];
-            let reads = &self.slices.by_thread[thread as usize];
+            let reads = &self.checker.by_thread[thread as usize];
             let reads = reads.get(*done as usize..before as usize).unwrap_or(&[]);
             *done = before.max(*done);
             self.work
