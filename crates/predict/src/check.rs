@@ -159,6 +159,13 @@ impl<K: Hash + Eq> Numbers<K> {
     }
 }
 
+/// How many events at its beginning an order has in common with the run.
+fn common(order: &[u32]) -> u32 {
+    let same = (0u32..).zip(order).take_while(|(at, event)| at == *event);
+    // The accesses at the end are what it is about.
+    same.count().min(order.len().saturating_sub(2)) as u32
+}
+
 fn reads(op: Op) -> bool {
     matches!(op, Op::Read(_) | Op::AtomicRead(..) | Op::AtomicUpdate(..))
 }
@@ -367,97 +374,105 @@ impl<'a> Checker<'a> {
         self.check_counting(witness).0
     }
 
-    /// The same, and how many events that took.
+    /// The same, and how many steps that took.
     pub(crate) fn check_counting(&self, witness: &Witness) -> (Result<(), Fault>, u64) {
         match witness {
-            Witness::Kept { cut, pair } if self.slices.is_none() => self.check_kept(cut, *pair),
-            _ => {
-                let order = witness.order(self.trace);
-                let steps = order.len() + self.overhead();
-                (self.check_order(&order), steps as u64)
+            Witness::Kept { cut, pair } => self.check_kept(cut, *pair),
+            Witness::Order(order) => {
+                let fixed = common(order);
+                let start = self.start(fixed);
+                self.check_tail(fixed, start, &order[start as usize..])
             }
         }
+    }
+
+    /// The same for an order given by event numbers.
+    pub fn check_order(&self, order: &[u32]) -> Result<(), Fault> {
+        let fixed = common(order);
+        let start = self.start(fixed);
+        self.check_tail(fixed, start, &order[start as usize..]).0
+    }
+
+    /// Where to begin with an order that is the run's own for a while.
+    fn start(&self, fixed: u32) -> u32 {
+        let known = self.checkpoints.partition_point(|(at, _)| *at <= fixed);
+        known.checked_sub(1).map_or(0, |n| self.checkpoints[n].0)
+    }
+
+    fn state(&self, start: u32) -> State {
+        let known = self.checkpoints.iter().find(|(at, _)| *at == start);
+        known.map_or_else(|| State::new(self), |(_, state)| state.clone())
     }
 
     /// A witness in the order of the run: as long as nothing is left out it is
     /// the run, so it is replayed from the last checkpoint before that.
     fn check_kept(&self, cut: &[(ThreadId, u32)], pair: [u32; 2]) -> (Result<(), Fault>, u64) {
-        let fault = |at, what| Err(Fault { at, what });
+        let nonsense = Err(Fault {
+            at: 0,
+            what: Rule::Nonsense,
+        });
         let mut kept = vec![0; self.by_thread.len()];
-        let mut left = 0;
+        let mut left = 0usize;
         for (thread, count) in cut {
             let Some(thread) = self.threads.get(thread) else {
-                return (fault(0, Rule::Nonsense), 1);
+                return (nonsense, 1);
             };
             kept[*thread as usize] = *count;
             left += *count as usize;
         }
         let lists = self.by_thread.iter().zip(&kept);
         let missing = lists.filter_map(|(events, n)| events.get(*n as usize));
-        let missing = missing.min().copied().unwrap_or(0);
-        let known = self.checkpoints.partition_point(|(at, _)| *at <= missing);
-        let (start, mut state) = match known.checked_sub(1).map(|n| &self.checkpoints[n]) {
-            Some((at, state)) => (*at, state.clone()),
-            None => (0, State::new(self)),
-        };
-        let mut at = start as usize;
-        let mut event = start;
-        left = left.saturating_sub(at);
-        while left > 0 {
-            let Some(fact) = self.facts.get(event as usize) else {
-                return (fault(at, Rule::Nonsense), u64::from(event - start));
-            };
+        let fixed = missing.min().copied().unwrap_or(0);
+        let start = self.start(fixed);
+        left = left.saturating_sub(start as usize);
+        let mut tail = Vec::with_capacity(left + 2);
+        for (event, fact) in (start..).zip(&self.facts[start as usize..]) {
+            if tail.len() == left {
+                break;
+            }
             if fact.before < kept[fact.thread as usize] {
-                if let Err(what) = state.event(self, event, false, false) {
-                    return (fault(at, what), u64::from(event - start));
-                }
-                at += 1;
-                left -= 1;
+                tail.push(event);
             }
-            event += 1;
         }
-        let steps = u64::from(event - start) + 2;
-        for racing in pair {
-            if racing as usize >= self.facts.len() {
-                return (fault(at, Rule::Nonsense), steps);
-            }
-            let free = !self.bound(&pair, racing);
-            if let Err(what) = state.event(self, racing, true, free) {
-                return (fault(at, what), steps);
-            }
-            at += 1;
+        if tail.len() < left {
+            return (nonsense, left as u64);
         }
-        match self.conflict(pair[0], pair[1]) {
-            true => (Ok(()), steps),
-            false => (fault(at - 1, Rule::NoRace), steps),
-        }
+        tail.extend(pair);
+        self.check_tail(fixed, start, &tail)
     }
 
-    /// The same for an order given by event numbers.
-    pub fn check_order(&self, order: &[u32]) -> Result<(), Fault> {
-        let mut state = State::new(self);
-        let fault = |at, what| Err(Fault { at, what });
-        let Some(start) = order.len().checked_sub(2) else {
-            return fault(0, Rule::Nonsense);
+    /// The rest of an order that is the run's own up to `fixed`, from `start`
+    /// on, where there is a checkpoint.
+    fn check_tail(&self, fixed: u32, start: u32, tail: &[u32]) -> (Result<(), Fault>, u64) {
+        let fault = |at: usize, what| {
+            Err(Fault {
+                at: start as usize + at,
+                what,
+            })
         };
-        let needed = self.needed(order);
-        for (at, event) in order.iter().enumerate() {
-            let Some(fact) = self.facts.get(*event as usize) else {
-                return fault(at, Rule::Nonsense);
-            };
+        let sliced = self.slices.is_some();
+        let steps = (tail.len() * if sliced { 4 } else { 1 } + self.overhead()) as u64;
+        let Some(end) = tail.len().checked_sub(2) else {
+            return (fault(0, Rule::Nonsense), steps);
+        };
+        if let Some(at) = { tail.iter() }.position(|e| *e as usize >= self.facts.len()) {
+            return (fault(at, Rule::Nonsense), steps);
+        }
+        let mut state = self.state(start);
+        let needed = self.needed(tail, fixed);
+        for (at, event) in tail.iter().enumerate() {
+            let fact = self.facts[*event as usize];
             let free = match &needed {
                 Some(needed) => needed.free(*event, self.trace[*event as usize].op, fact.operand),
-                None => at >= start && !self.bound(order, *event),
+                None => at >= end && !self.bound(tail, *event),
             };
-            if let Err(what) = state.event(self, *event, at >= start, free) {
-                return fault(at, what);
+            if let Err(what) = state.event(self, *event, at >= end, free) {
+                return (fault(at, what), steps);
             }
         }
-        let [first, second] = [order[start], order[start + 1]];
-        if self.conflict(first, second) {
-            Ok(())
-        } else {
-            fault(start + 1, Rule::NoRace)
+        match self.conflict(tail[end], tail[end + 1]) {
+            true => (Ok(()), steps),
+            false => (fault(end + 1, Rule::NoRace), steps),
         }
     }
 
@@ -474,11 +489,16 @@ impl<'a> Checker<'a> {
         let Some(slices) = &self.slices else {
             return fault(0, Rule::Nonsense);
         };
-        let needed = needed::sequence(slices, self, order, marked);
-        let mut state = State::new(self);
+        let fixed = common(order);
+        let start = self.start(fixed);
+        let needed = needed::sequence(slices, self, order, marked, fixed);
+        let mut state = self.state(start);
         let mut next = marked.iter().peekable();
         for (at, event) in order.iter().enumerate() {
             next.next_if_eq(&event);
+            if at < start as usize {
+                continue;
+            }
             let fact = self.facts[*event as usize];
             let free = needed.free(*event, self.trace[*event as usize].op, fact.operand);
             if let Err(what) = state.event(self, *event, false, free) {
@@ -495,7 +515,7 @@ impl<'a> Checker<'a> {
     /// nothing is known of dependences; otherwise synchronisation, what the
     /// accesses at the end depend on, and these themselves.
     pub fn must(&self, order: &[u32]) -> Vec<bool> {
-        let needed = self.needed(order);
+        let needed = self.needed(order, 0);
         let must = |event: &u32| match &needed {
             Some(needed) => needed.happens.get(*event as usize) == Some(&true),
             None => true,
@@ -503,12 +523,11 @@ impl<'a> Checker<'a> {
         order.iter().map(must).collect()
     }
 
-    fn needed(&self, order: &[u32]) -> Option<needed::Needed> {
+    /// Of an order that is the run's own for its events before `fixed`.
+    fn needed(&self, order: &[u32], fixed: u32) -> Option<needed::Needed> {
         let slices = self.slices.as_ref()?;
-        let start = order.len().saturating_sub(2);
-        Some(needed::needed(slices, self, order, start, |event| {
-            self.bound(order, event)
-        }))
+        let bound = |event| self.bound(order, event);
+        Some(needed::needed(slices, self, order, fixed, bound))
     }
 
     /// Whether one of the pair at the end has to see the value it saw.

@@ -150,9 +150,31 @@ impl Turns {
     pub fn witness(
         &mut self,
         index: &Index<'_>,
+        cut: Cut,
+        pair: Pair,
+        matter: impl Fn(&Index<'_>, &[u32]) -> Option<Vec<bool>>,
+    ) -> Option<Witness> {
+        // With all of the run before, if that can be had: it is easier to
+        // check. Nothing inside the critical sections of the two, though.
+        let [a, b] = [(pair.first, 0), (pair.second, 1)].map(|(event, n)| {
+            let open = index.open_at(pair.threads[n], index.place[event as usize]);
+            let starts = open.iter().map(|s| index.sections[*s as usize].event);
+            starts.chain([event]).min().unwrap_or(event)
+        });
+        let mut whole = cut.clone();
+        for (count, events) in whole.iter_mut().zip(&index.by_thread) {
+            *count = (*count).max(events.partition_point(|e| *e < a.min(b)) as u32);
+        }
+        let slim = self.reverse(index, cut, pair, &matter)?;
+        Some(self.reverse(index, whole, pair, &matter).unwrap_or(slim))
+    }
+
+    fn reverse(
+        &mut self,
+        index: &Index<'_>,
         mut cut: Cut,
         pair: Pair,
-        matter: impl FnOnce(&Index<'_>, &[u32]) -> Option<Vec<bool>>,
+        matter: impl Fn(&Index<'_>, &[u32]) -> Option<Vec<bool>>,
     ) -> Option<Witness> {
         let reversed = complete(index, &mut cut, pair)?;
         if !index.value_kept(&cut, pair) {

@@ -31,11 +31,12 @@ use crate::Engine;
 use crate::candidates::{self, Judge, Pair, Verdict};
 use crate::deps::{Dep, Deps, Needs};
 use crate::found::Predictions;
-use crate::index::{Cut, Index};
+use crate::index::{Cut, Index, NONE};
 use crate::osr::{Osr, Turns};
-use crate::syncp::{Bounds, close, kept};
+use crate::syncp::{Bounds, close, filled, kept};
 use crate::verify::Verifier;
 use crate::witness::Witness;
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use trace::{Event, Op};
 
@@ -100,7 +101,8 @@ impl Judge for Slicing<'_> {
         let bounds = Bounds::new(index, pair);
         if close(index, &mut in_order, Some(&bounds)).is_none() && index.value_kept(&in_order, pair)
         {
-            return Some(kept(index, &in_order, pair));
+            let whole = filled(index, &in_order, pair);
+            return Some(whole.unwrap_or_else(|| kept(index, &in_order, pair)));
         }
         if !self.turns.worth_it(tries) {
             return None;
@@ -126,7 +128,19 @@ pub(crate) struct Matter {
 pub(crate) fn matters(index: &Index<'_>, deps: &Deps, cut: &[u32], pair: Pair) -> Vec<bool> {
     let end = pair.first.max(pair.second) + 1;
     let racing = |event: u32| event == pair.first || event == pair.second;
-    matter(index, deps, cut, end, racing).order
+    let mut matter = matter(index, deps, cut, end, racing);
+    let read = |at: usize| {
+        matter.value[at] && !matches!(index.events[at].op, Op::Write(_) | Op::AtomicWrite(..))
+    };
+    let needed: FxHashSet<u32> = { 0..matter.value.len() }
+        .filter(|at| read(*at))
+        .map(|at| index.var[at])
+        .collect();
+    // Writes of what nobody needs to see come in any order.
+    for (at, order) in matter.order.iter_mut().enumerate() {
+        *order &= index.var[at] == NONE || needed.contains(&index.var[at]);
+    }
+    matter.order
 }
 
 /// Going backwards through the cut, and to `end`: whoever needs something

@@ -195,7 +195,7 @@ impl Judge for Preserving {
 
 /// The same witness with all of the run before the earlier access, if it can
 /// be had: it is easier to follow, and to check.
-fn filled(index: &Index<'_>, cut: &[u32], pair: Pair) -> Option<Witness> {
+pub(crate) fn filled(index: &Index<'_>, cut: &[u32], pair: Pair) -> Option<Witness> {
     let until = pair.first.min(pair.second);
     let mut whole = cut.to_vec();
     for (count, events) in whole.iter_mut().zip(&index.by_thread) {

@@ -57,7 +57,7 @@ fn patterns(args: &[&str], units: &str) -> BTreeSet<String> {
 #[test]
 fn broken_programs_are_not_atomic_and_repaired_ones_are() {
     for (class, units, pattern) in [
-        ("predict.Banking", "Account.withdraw*", "R W' R"),
+        ("predict.Banking", "Account.deposit*", "R W' W"),
         ("predict.Buffers", "Buffer.append*", "R W' R"),
         ("predict.Vectors", "Vectors.copy*", "R W' R"),
         ("predict.Buckets", "Map.atomic", "R W' R"),
@@ -118,5 +118,8 @@ fn the_share_of_twenty_known_races_that_each_engine_predicts() {
     let percent = share.map(|n| format!("{} %", 100 * n / expected.sections.len()));
     println!("| share | {} |", percent.join(" | "));
     let [hb, shb, _, syncp, osr, sliced] = share;
-    assert!(hb >= 4 && shb <= syncp && syncp <= osr && osr < sliced, "{share:?}");
+    assert!(
+        hb >= 4 && shb <= syncp && syncp <= osr && osr < sliced,
+        "{share:?}"
+    );
 }

@@ -2,6 +2,9 @@
 //! going back from the accesses at its end, and from all synchronisation in
 //! it, along dependences and to the writes that needed reads saw.
 //!
+//! As long as an order is the run's own, everything in it is as it was; what
+//! comes before that point needs nothing.
+//!
 //! Relevance: once the value of a read is needed, every write of its class in
 //! the witness has to be where it was, and no branch with such a write in its
 //! other side may go there.
@@ -20,12 +23,15 @@ pub(super) struct Needed {
     pub happens: Vec<bool>,
     /// Locations of which a value is needed.
     locations: FxHashSet<u32>,
+    /// Events before this one are as they were.
+    fixed: u32,
 }
 
 impl Needed {
     /// Whether what an access sees, or when it writes, is all the same.
     pub fn free(&self, event: u32, op: Op, location: u32) -> bool {
         match reads(op) {
+            _ if event < self.fixed => false,
             true => !self.value[event as usize],
             false => !self.locations.contains(&location),
         }
@@ -83,6 +89,8 @@ struct Search<'s, 'c, 'a> {
     /// class is needed.
     uncertain: FxHashMap<u32, Vec<Uncertain>>,
     classes: FxHashSet<u32>,
+    /// Events before this one are as they were.
+    fixed: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -92,17 +100,18 @@ enum Uncertain {
     Missed(usize),
 }
 
-/// For a race: of the order, whose events from `end` on are the accesses that
-/// may see anything unless `bound` says otherwise.
+/// For a race: of the order, whose last two events are the accesses that may
+/// see anything unless `bound` says otherwise. It is the run's own for its
+/// events before `fixed`.
 pub(super) fn needed(
     slices: &Slices<'_>,
     checker: &Checker<'_>,
     order: &[u32],
-    end: usize,
+    fixed: u32,
     bound: impl Fn(u32) -> bool,
 ) -> Needed {
-    let mut search = Search::new(slices, checker);
-    let (inside, last) = order.split_at(end.min(order.len()));
+    let mut search = Search::new(slices, checker, fixed);
+    let (inside, last) = order.split_at(order.len().saturating_sub(2));
     search.enter(inside);
     for event in last {
         search.last(*event);
@@ -119,8 +128,9 @@ pub(super) fn sequence(
     checker: &Checker<'_>,
     order: &[u32],
     marked: &[u32],
+    fixed: u32,
 ) -> Needed {
-    let mut search = Search::new(slices, checker);
+    let mut search = Search::new(slices, checker, fixed);
     let inside = match (order, marked) {
         // Behind the last one nothing happens any more.
         ([inside @ .., end], [.., last]) if end == last => inside,
@@ -138,8 +148,9 @@ pub(super) fn sequence(
 }
 
 impl<'s, 'c, 'a> Search<'s, 'c, 'a> {
-    fn new(slices: &'s Slices<'a>, checker: &'c Checker<'a>) -> Search<'s, 'c, 'a> {
+    fn new(slices: &'s Slices<'a>, checker: &'c Checker<'a>, fixed: u32) -> Search<'s, 'c, 'a> {
         let count = checker.facts.len();
+        let before = |events: &Vec<u32>| events.partition_point(|e| *e < fixed) as u32;
         Search {
             slices,
             checker,
@@ -147,18 +158,21 @@ impl<'s, 'c, 'a> Search<'s, 'c, 'a> {
                 value: vec![false; count],
                 happens: vec![false; count],
                 locations: FxHashSet::default(),
+                fixed,
             },
-            all: vec![0; checker.forks.len()],
+            all: checker.by_thread.iter().map(before).collect(),
             work: Vec::new(),
             uncertain: FxHashMap::default(),
             classes: FxHashSet::default(),
+            fixed,
         }
     }
 
     /// Events of the witness before what it is about.
     fn enter(&mut self, order: &[u32]) {
         let mut inside = vec![false; self.checker.facts.len()];
-        for event in order {
+        let fixed = self.fixed;
+        for event in order.iter().filter(|e| **e >= fixed) {
             let Some(there) = inside.get_mut(*event as usize) else {
                 continue;
             };
@@ -211,6 +225,9 @@ impl<'s, 'c, 'a> Search<'s, 'c, 'a> {
     }
 
     fn happens(&mut self, event: u32) {
+        if event < self.fixed {
+            return;
+        }
         let done = &mut self.needed.happens[event as usize];
         if !std::mem::replace(done, true) {
             let fact = self.checker.facts[event as usize];
@@ -224,6 +241,9 @@ impl<'s, 'c, 'a> Search<'s, 'c, 'a> {
     }
 
     fn value(&mut self, read: u32) {
+        if read < self.fixed {
+            return;
+        }
         let op = self.checker.trace[read as usize].op;
         if std::mem::replace(&mut self.needed.value[read as usize], true) || !reads(op) {
             return;
@@ -237,7 +257,8 @@ impl<'s, 'c, 'a> Search<'s, 'c, 'a> {
         if volatile(op) {
             let all = self.slices.stores.get(&fact.operand);
             let before = all.map_or(0, |all| all.partition_point(|w| *w < read));
-            for n in 0..before {
+            let first = all.map_or(0, |all| all.partition_point(|w| *w < self.fixed));
+            for n in first..before {
                 self.written(self.slices.stores[&fact.operand][n]);
             }
         }
@@ -246,6 +267,9 @@ impl<'s, 'c, 'a> Search<'s, 'c, 'a> {
 
     /// The write has to write what it wrote.
     fn written(&mut self, write: u32) {
+        if write < self.fixed {
+            return;
+        }
         let fact = self.checker.facts[write as usize];
         self.work.push(Work::Happens(write));
         if matches!(self.checker.trace[write as usize].op, Op::AtomicUpdate(..)) {

@@ -1,8 +1,8 @@
 package predict;
 
 /**
- * Accounts whose operations are synchronized, and a withdrawal that looks and
- * then takes: `Banking broken`; `Banking repaired` does both under the lock.
+ * Accounts whose operations are synchronized, and a deposit that looks and then
+ * sets: `Banking broken`; `Banking repaired` does both under the lock.
  */
 public final class Banking {
     static final class Account {
@@ -12,20 +12,18 @@ public final class Banking {
             return balance;
         }
 
-        synchronized void change(int by) {
-            balance = balance + by;
+        synchronized void set(int to) {
+            balance = to;
         }
 
-        void withdraw(int amount) {
-            if (balance() >= amount) {
-                change(-amount);
-            }
+        void deposit(int amount) {
+            int before = balance();
+            set(before + amount);
         }
 
-        synchronized void withdrawTogether(int amount) {
-            if (balance() >= amount) {
-                change(-amount);
-            }
+        synchronized void depositTogether(int amount) {
+            int before = balance();
+            set(before + amount);
         }
     }
 
@@ -34,10 +32,10 @@ public final class Banking {
     public static void main(String[] args) throws InterruptedException {
         Account account = new Account();
         boolean repaired = args[0].equals("repaired");
-        Thread clerk = new Thread(() -> take(account, repaired), "clerk");
+        Thread clerk = new Thread(() -> give(account, repaired), "clerk");
         Thread machine = new Thread(() -> {
             sleep();
-            take(account, repaired);
+            give(account, repaired);
         }, "machine");
         clerk.start();
         machine.start();
@@ -45,11 +43,11 @@ public final class Banking {
         machine.join();
     }
 
-    private static void take(Account account, boolean repaired) {
+    private static void give(Account account, boolean repaired) {
         if (repaired) {
-            account.withdrawTogether(30);
+            account.depositTogether(30);
         } else {
-            account.withdraw(30);
+            account.deposit(30);
         }
     }
 
