@@ -108,7 +108,7 @@ fn from_program(args: &Predict, methods: &BTreeSet<Method>, asked: &Asked) -> Re
 
     let mut session = Session::new(&args.launch);
     // The others need no more than the events.
-    let sliced = methods.contains(&Method::Sliced) || args.atomicity || args.property.is_some();
+    let sliced = methods.contains(&Method::Sliced) || asked.something();
     let mode = match sliced {
         true => Mode::Full,
         false => Mode::Record,

@@ -36,6 +36,11 @@ impl Asked {
             cuts: args.cuts,
         })
     }
+
+    /// Whether there is anything to do.
+    pub fn something(&self) -> bool {
+        self.atomicity || !self.spec.properties.is_empty()
+    }
 }
 
 fn specification(path: &Path) -> Result<Spec, Failure> {

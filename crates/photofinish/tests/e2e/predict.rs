@@ -86,7 +86,7 @@ const ENGINES: [&str; 6] = ["hb", "shb", "wcp", "syncp", "osr", "sliced"];
 #[test]
 fn the_share_of_twenty_known_races_that_each_engine_predicts() {
     let expected = Expected::load("predict");
-    let found: Mutex<BTreeMap<&str, BTreeSet<String>>> = Mutex::default();
+    let found: Mutex<BTreeMap<String, BTreeSet<String>>> = Mutex::default();
     in_parallel(&expected.sections, |section| {
         let program = expected.program("predict", section);
         let done = program.reported(&["predict", "--engine", &ENGINES.join(",")]);
@@ -101,14 +101,14 @@ fn the_share_of_twenty_known_races_that_each_engine_predicts() {
             let engines = engines.iter().map(|e| e.as_str().unwrap().to_owned());
             by.extend(engines.filter(|_| real));
         }
-        found.lock().unwrap().insert(&section.name, by);
+        found.lock().unwrap().insert(section.name.clone(), by);
     });
     let found = found.into_inner().unwrap();
     println!("| program | {} |", ENGINES.join(" | "));
     println!("|---|{}", "---|".repeat(ENGINES.len()));
     let mut share = [0; ENGINES.len()];
     for section in &expected.sections {
-        let by = &found[section.name.as_str()];
+        let by = &found[&section.name];
         let cells = ENGINES.map(|e| if by.contains(e) { "yes" } else { "" });
         for (sum, cell) in share.iter_mut().zip(cells) {
             *sum += usize::from(!cell.is_empty());
