@@ -8,7 +8,7 @@ use crate::kernels::Kernel;
 use crate::measure::{self, Measured};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::File;
-use std::io::{BufReader, IsTerminal};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -246,8 +246,7 @@ fn trace_size(path: &Path) -> Result<TraceSize> {
 /// the numbers of a [`TraceSize`].
 pub fn count(path: &Path) -> Result<String> {
     let file = File::open(path).context("there is no trace")?;
-    let mut trace =
-        Trace::open(BufReader::with_capacity(1 << 20, file)).context("the trace does not open")?;
+    let mut trace = Trace::open(file).context("the trace does not open")?;
     ensure!(
         *trace.ending() == Ending::Finished,
         "the trace is not whole: {:?}",

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, ensure};
 use detect::{Detector, Kind, Vectors};
 use rustix::time::{ClockId, clock_gettime};
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::Command;
 use trace::tables::Footer;
@@ -116,7 +116,7 @@ pub fn measure(tool: &Tool, events: u64, runs: u32) -> Result<Offline> {
 /// Opens the trace and goes through it; how many events there were.
 fn fold(path: &Path, detector: Option<&mut (dyn Detector + 'static)>) -> Result<u64> {
     let file = File::open(path)?;
-    let mut trace = Trace::open(BufReader::with_capacity(1 << 20, file))?;
+    let mut trace = Trace::open(file)?;
     let mut count = 0;
     let mut events = trace.events();
     let Some(detector) = detector else {

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{BufReader, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 use trace::std_text::{self, Strictness};
@@ -163,7 +163,7 @@ fn read(path: &Path, purity: &retrace::Table) -> Result<Input, Failure> {
     };
     let file = File::open(path).map_err(|e| usage(e.into()))?;
     let mut events = Vec::new();
-    match Trace::open(BufReader::with_capacity(1 << 20, file)) {
+    match Trace::open(file) {
         Ok(mut trace) => {
             let mut all = trace.events();
             all.for_each_event(|event| events.push(*event))

@@ -6,7 +6,7 @@ use anyhow::Context;
 use report::text::clean;
 use std::fmt::Write as _;
 use std::fs::{File, Permissions};
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use trace::{Cut, Ending, Input, JoinError, Part, Stats, ThreadId, Trace};
 /// Sites and fields listed by `stats`.
 const TOP: usize = 10;
 
-pub type TraceFile = Trace<BufReader<File>>;
+pub type TraceFile = Trace<File>;
 
 pub fn command(command: &TraceCommand) -> Result<u8, Failure> {
     let text = match command {
@@ -39,7 +39,7 @@ pub fn command(command: &TraceCommand) -> Result<u8, Failure> {
 /// Opens a trace; one that is none is the user's error.
 pub fn open(path: &Path) -> Result<TraceFile, Failure> {
     let file = File::open(path).map_err(anyhow::Error::from);
-    file.and_then(|file| Ok(Trace::open(BufReader::with_capacity(1 << 20, file))?))
+    file.and_then(|file| Ok(Trace::open(file)?))
         .with_context(|| format!("cannot read {}", path.display()))
         .map_err(|error| Failure {
             code: exit::USAGE,
@@ -218,7 +218,7 @@ fn convert(args: &ConvertArgs) -> Result<String, Failure> {
             code: exit::USAGE,
             error,
         })?;
-    match Trace::open(BufReader::with_capacity(1 << 20, file)) {
+    match Trace::open(file) {
         Ok(mut trace) => {
             let exported = if args.output == Path::new("-") {
                 std_text::export(&mut trace, std::io::stdout().lock())

@@ -8,7 +8,7 @@
 //! [`Trace::ending`].
 
 use std::collections::BTreeMap;
-use std::io::{Cursor, Read, Seek, SeekFrom};
+use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 
 use crate::chunk::{self, FRAME, Kind, MAX_CHUNK};
 use crate::crc::crc32;
@@ -35,6 +35,9 @@ pub enum Ending {
     /// At a chunk that makes no sense; it and what follows is left out.
     Damaged { offset: u64, what: &'static str },
 }
+
+/// For the first pass.
+const SCAN_BUFFER: usize = 1 << 20;
 
 /// Where an event chunk is, and what its head says.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +73,9 @@ impl<'a> Trace<Cursor<&'a [u8]>> {
 }
 
 impl<R: Read + Seek> Trace<R> {
+    /// `input` need not be buffered, and better is not: the first pass is
+    /// buffered here, and afterwards whole chunks are read from all over the
+    /// file, for each of which a buffer would be filled in vain.
     pub fn open(mut input: R) -> Result<Self, Error> {
         let total_bytes = input.seek(SeekFrom::End(0))?;
         input.seek(SeekFrom::Start(0))?;
@@ -92,7 +98,8 @@ impl<R: Read + Seek> Trace<R> {
             });
         }
         let mut scan = Scan::default();
-        let ending = scan.run(&mut input, total_bytes)?;
+        let mut buffered = BufReader::with_capacity(SCAN_BUFFER, &mut input);
+        let ending = scan.run(&mut buffered, total_bytes)?;
         Ok(Trace {
             input,
             version,
