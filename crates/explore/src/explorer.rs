@@ -257,13 +257,14 @@ impl Explorer {
             node = tree.extend(node, step.label.clone());
         }
         for steps in &later {
-            tree.insert(last_given, steps.iter().map(Touching::new).collect());
+            let steps: Vec<_> = steps.iter().map(Touching::new).collect();
+            tree.insert(last_given, steps.iter().collect());
         }
         let way = tree.ancestry(node);
         let history = History::new(run);
         let others = other_picks(run);
-        reversals(run, &history, &others, |reversal| {
-            tree.insert(way[reversal.at], reversal.instead);
+        reversals(run, &history, &others, |at, instead| {
+            tree.insert(way[at], instead);
         });
         tree.done(node);
     }

@@ -45,11 +45,10 @@
 //! - A thread that spins says so: before the first step of an iteration after
 //!   one that changed nothing (no write, no local variable), `awaits` has the
 //!   locations that were read, and the thread is not ready until one of them was
-//!   written. If a loop that makes progress says so by mistake, executions are
+//!   written; that is a step even if it is a plain access elsewhere. If a loop that makes progress says so by mistake, executions are
 //!   missed; if one that spins does not, the exploration may never end.
-//! - Plain accesses are steps only at statements that race. Found out by a
-//!   detector in every execution: when there is a new one, it becomes a step and
-//!   the exploration starts again. When there is none, all races were found.
+//! - Plain accesses are steps only at statements that race, found out by a
+//!   detector in every execution: see [`Campaign`].
 //!   Until then a plain write may let a spinning thread go on unseen; that shows
 //!   as a [`Divergence`].
 //!
@@ -60,10 +59,12 @@
 //! | `races` | what could have gone the other way round |
 //! | `tree` | what was and what is to be explored |
 //! | `explorer` | jobs, results, limits, verdict |
+//! | `campaign` | explorations until all races are found |
 //! | `bounded` | the search with a bound on preemptions |
 //! | `search` | orders of search, and leading an execution |
 
 mod bounded;
+mod campaign;
 mod explorer;
 mod history;
 mod op;
@@ -71,6 +72,7 @@ mod races;
 mod search;
 mod tree;
 
+pub use campaign::{Campaign, Task};
 pub use explorer::{Config, Error, Explorer, Job, Progress, Stop, explore};
 pub use op::{Execution, Label, Loc, Object, Op, Ready, Step, Thread};
 pub use search::{Divergence, Guide, Order, Past};

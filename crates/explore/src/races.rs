@@ -13,34 +13,29 @@
 
 use crate::history::{History, join};
 use crate::op::{Execution, Label, Touching};
-
-/// Something to try at the place of step `at`: these steps in this order.
-#[derive(Debug)]
-pub(crate) struct Reversal<'a> {
-    pub at: usize,
-    pub instead: Vec<Touching<'a>>,
-}
+use crate::tree::Steps;
 
 /// Calls `found` for every pair that can be turned round, and for every other
-/// pick of a step that had several.
-pub(crate) fn reversals<'a>(
-    execution: &'a Execution,
-    history: &History<'a>,
-    other_picks: &'a [(usize, Label)],
-    mut found: impl FnMut(Reversal<'a>),
+/// pick of a step that had several: with the number of a step, and the steps to
+/// be tried instead of it, in this order.
+pub(crate) fn reversals(
+    execution: &Execution,
+    history: &History<'_>,
+    other_picks: &[(usize, Label)],
+    mut found: impl FnMut(usize, Steps<'_, '_>),
 ) {
     let mut partners = Vec::new();
-    let mut tell = |at: usize, label: Touching<'a>| {
+    let mut tell = |at: usize, late: &Touching<'_>| {
         let independent = (at + 1..history.steps.len()).filter(|k| !history.ordered(at, *k));
-        let mut instead: Vec<_> = independent.map(|k| history.touching[k].clone()).collect();
-        instead.push(label);
-        found(Reversal { at, instead });
+        let mut instead: Steps<'_, '_> = independent.map(|k| &history.touching[k]).collect();
+        instead.push_back(late);
+        found(at, instead);
     };
     for (at, step) in execution.steps.iter().enumerate() {
         let own = history.before(step.label.thread, Some(at));
         reversible(history, &history.touching[at], Some(at), own, &mut partners);
         for earlier in partners.drain(..) {
-            tell(earlier, history.touching[at].clone());
+            tell(earlier, &history.touching[at]);
         }
     }
     for label in &execution.blocked {
@@ -48,11 +43,11 @@ pub(crate) fn reversals<'a>(
         let touching = Touching::new(label);
         reversible(history, &touching, None, own, &mut partners);
         for earlier in partners.drain(..) {
-            tell(earlier, touching.clone());
+            tell(earlier, &touching);
         }
     }
     for (at, label) in other_picks {
-        tell(*at, Touching::new(label));
+        tell(*at, &Touching::new(label));
     }
 }
 

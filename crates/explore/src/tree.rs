@@ -21,8 +21,12 @@
 
 use crate::op::{Label, Touching};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 pub(crate) type NodeId = u32;
+
+/// A sequence to be explored. It is taken apart from the front.
+pub(crate) type Steps<'t, 'l> = VecDeque<&'t Touching<'l>>;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum State {
@@ -226,7 +230,7 @@ impl Tree {
 
     /// Makes sure that `steps`, or what includes them, will be explored from
     /// the node.
-    pub fn insert(&mut self, mut at: NodeId, mut steps: Vec<Touching<'_>>) {
+    pub fn insert(&mut self, mut at: NodeId, mut steps: Steps<'_, '_>) {
         let asleep = |label: &Label| begins(&Touching::new(label), &steps).is_some();
         if self.node(at).sleep.iter().any(asleep) {
             return;
@@ -397,7 +401,7 @@ enum Beginning {
     Extra,
 }
 
-fn begins(first: &Touching<'_>, steps: &[Touching<'_>]) -> Option<Beginning> {
+fn begins(first: &Touching<'_>, steps: &Steps<'_, '_>) -> Option<Beginning> {
     for (at, step) in steps.iter().enumerate() {
         if step.label.thread == first.label.thread {
             // The same step, if it is made in the same way.

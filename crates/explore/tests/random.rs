@@ -4,12 +4,12 @@
 mod common;
 
 use common::*;
-use explore::{Config, Explorer, Job, Order};
+use explore::{Campaign, Config, Explorer, Job, Order};
 use litmus::Program;
 use litmus::random::contended;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
-use std::collections::BTreeSet;
+use trace::SiteId;
 
 /// Far more than these programs have; so that a mistake ends.
 const LIMIT: Config = Config {
@@ -99,17 +99,29 @@ proptest! {
         let Some(all) = all_classes(&program, &Points::All, SMALL) else {
             return Ok(());
         };
-        let mut points = BTreeSet::new();
-        let seen = loop {
-            let (seen, progress) = explored(&program, &Points::At(points.clone()), LIMIT);
-            let racing = seen.races.iter().flat_map(|key| [key.sites.0, key.sites.1]);
-            let before = points.len();
-            points.extend(racing);
-            if points.len() == before {
-                prop_assert!(progress.complete);
-                break seen;
+        let mut campaign = Campaign::new(LIMIT);
+        let mut seen = Seen::default();
+        let mut made = 0;
+        while let Some(task) = campaign.next() {
+            let points = campaign.points().iter().map(|site| SiteId(*site));
+            let points = Points::At(points.collect());
+            match run(&program, &points, task.job.guide()) {
+                Ok((execution, machine)) => {
+                    let labels: Vec<_> = execution.steps.iter().map(|s| s.label.clone()).collect();
+                    seen.add(&labels, &machine);
+                    let racing = races(&machine);
+                    let sites = racing.iter().flat_map(|key| [key.sites.0.0, key.sites.1.0]);
+                    campaign.finish(&task, &execution, 1, sites).unwrap();
+                    made += 1;
+                }
+                Err(how) => campaign.diverged(&task, &how, []).unwrap(),
             }
-        };
+        }
+        let progress = campaign.progress();
+        prop_assert!(progress.complete);
+        prop_assert_eq!(progress.executions, made);
+        prop_assert_eq!(progress.findings, made);
+        prop_assert!(campaign.executions_now() as usize <= all.classes.len());
         prop_assert_eq!(&seen.races, &all.races);
         prop_assert_eq!(&seen.deadlocks, &all.deadlocks);
         prop_assert_eq!(&seen.failures, &all.failures);

@@ -250,8 +250,8 @@ pub fn contended(threads: usize, length: usize, init: bool) -> impl Strategy<Val
         prop_oneof![
             3 => (reg(), place()).prop_map(|(r, v)| load(r, v)),
             3 => (place(), expr()).prop_map(|(v, e)| store(v, e)),
-            1 => (reg(), place()).prop_map(|(r, v)| read(r, v)),
-            1 => (place(), expr()).prop_map(|(v, e)| write(v, e)),
+            2 => (reg(), place()).prop_map(|(r, v)| read(r, v)),
+            2 => (place(), expr()).prop_map(|(v, e)| write(v, e)),
             1 => (reg(), place(), 0i64..2).prop_map(|(r, v, e)| cas(r, v, e, add(r, 1))),
             1 => (reg(), place()).prop_map(|(r, v)| fetch_add(r, v, 1)),
         ]
@@ -287,9 +287,9 @@ pub fn contended(threads: usize, length: usize, init: bool) -> impl Strategy<Val
         1 => (reg(), 0u16..2, vec(simple.clone(), 0..2))
             .prop_map(|(r, l, body)| try_sync(r, Lock(l), body)),
         2 => (cond(), vec(simple, 0..3)).prop_map(|(c, body)| Stmt::If(c, body, vec![])),
-        1 => (reg(), place()).prop_map(|(r, v)| Stmt::Spin {
+        1 => (reg(), place(), any::<bool>()).prop_map(|(r, v, plain)| Stmt::Spin {
             cond: not(r),
-            body: vec![load(r, v)],
+            body: vec![if plain { read(r, v) } else { load(r, v) }],
         }),
         1 => (reg(), place(), 0u16..2).prop_map(|(r, v, l)| Stmt::Spin {
             cond: not(r),

@@ -25,6 +25,8 @@ impl Points {
     fn has(&self, ahead: &Ahead) -> bool {
         match (self, ahead.doing) {
             (Points::All, _) => true,
+            // Waiting has to be seen.
+            _ if !ahead.awaits.is_empty() => true,
             (Points::At(sites), Doing::Read(_) | Doing::Write(_)) => sites.contains(&ahead.site),
             _ => true,
         }
