@@ -13,7 +13,6 @@
 
 use crate::explorer::{Config, Error, Explorer, Job, Progress};
 use crate::op::Execution;
-use crate::search::Divergence;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -86,11 +85,10 @@ impl Campaign {
     pub fn diverged(
         &mut self,
         task: &Task,
-        how: &Divergence,
         racing: impl IntoIterator<Item = u32>,
     ) -> Result<(), Error> {
         if task.round == self.round {
-            self.explorer.diverged(task.job.id, how)?;
+            self.explorer.diverged(task.job.id)?;
         }
         self.race(racing);
         Ok(())

@@ -272,7 +272,7 @@ impl Explorer {
     /// The job's execution did not go as asked for: the program does not
     /// depend on the schedule alone. What lies behind is given up, which
     /// [`Progress::lost`] says.
-    pub fn diverged(&mut self, job: u64, _how: &Divergence) -> Result<(), Error> {
+    pub fn diverged(&mut self, job: u64) -> Result<(), Error> {
         let target = self.outstanding.remove(&job);
         let target = target.ok_or(Error::UnknownJob(job))?;
         self.lost += 1;
@@ -366,14 +366,13 @@ where
     F: FnMut(Guide) -> Result<(Execution, u64), Box<Divergence>>,
 {
     while let Some(job) = explorer.next() {
-        let told = match run(job.guide()) {
-            Ok((execution, findings)) => explorer.finish(job.id, &execution, findings),
-            Err(how) => explorer.diverged(job.id, &how),
+        let followed = match run(job.guide()) {
+            Ok((execution, findings)) => explorer.finish(job.id, &execution, findings).is_ok(),
+            Err(_) => false,
         };
-        if told.is_err() {
-            // The runner did not follow the guide.
-            explorer.outstanding.remove(&job.id);
-            explorer.lost += 1;
+        if !followed {
+            // It is counted as lost, and the verdict will say so.
+            let _known = explorer.diverged(job.id);
         }
     }
     explorer.progress()
