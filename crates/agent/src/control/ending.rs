@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 /// Exit codes of the JVM; the driver goes by the summary.
 const DEADLOCK: i32 = 112;
 const LIVELOCK: i32 = 113;
-const STUCK: i32 = 114;
+pub(super) const STUCK: i32 = 114;
 const LIMIT: i32 = 115;
 const DIVERGED: i32 = 116;
 
@@ -53,10 +53,10 @@ impl Control {
         }
     }
 
-    /// Nothing has happened for too long.
-    pub(super) fn end_stuck(&self, a: &Agent, jni: Jni, why: &str) {
+    /// Nothing has happened for too long. Without the JVM there is no dump.
+    pub(super) fn end_stuck(&self, a: &Agent, jni: Option<Jni>, why: &str) {
         if !self.is_over.swap(true, Ordering::AcqRel) {
-            let dump = self.dump(a, jni);
+            let dump = jni.map(|jni| self.dump(a, jni)).unwrap_or_default();
             a.findings
                 .write(&json!({"kind": "stuck", "why": why, "dump": dump}));
             self.end_run(a, "stuck", STUCK);
@@ -169,7 +169,8 @@ impl Control {
     /// A thread dump as text.
     fn dump(&self, a: &Agent, jni: Jni) -> String {
         let mut text = String::new();
-        for t in 0..self.lock().world.threads() as Thread {
+        let threads = self.lock().world.threads() as Thread; // not in the loop's head: it would stay locked
+        for t in 0..threads {
             let status = self.lock().world.status(t);
             let Some(place) = self.place(t).filter(|_| status != Status::Ended) else {
                 continue;

@@ -17,6 +17,8 @@ const PERIOD: Duration = Duration::from_millis(10);
 const PATIENCE: u32 = 5;
 /// The same while threads of the JVM's own have work to do.
 const JVM_PATIENCE: u32 = 200;
+/// How long the JVM may take to tell what its threads do when a run is given up.
+const LAST_WORDS: Duration = Duration::from_secs(20);
 
 impl Control {
     pub(super) fn start_watch(&self) {
@@ -142,12 +144,18 @@ impl Control {
             "nothing happened for {} seconds: every thread waits for something outside control",
             self.settings.watchdog
         );
+        // A JVM that is stuck itself may not answer.
+        std::thread::spawn(|| {
+            std::thread::sleep(LAST_WORDS);
+            eprintln!("photofinish: the JVM does not answer; the run is ended");
+            crate::natives::exit_now(super::ending::STUCK);
+        });
         // Attached only now: before, the program would see one thread more.
-        match a.attach_current_thread() {
-            // SAFETY: the environment of this thread, just attached.
-            Some(env) => self.end_stuck(a, unsafe { Jni::new(env) }, &why),
-            None => eprintln!("photofinish: {why}"),
-        }
+        // SAFETY: the environment of this thread, just attached.
+        let jni = a
+            .attach_current_thread()
+            .map(|env| unsafe { Jni::new(env) });
+        self.end_stuck(a, jni, &why);
     }
 }
 
