@@ -130,8 +130,9 @@ final class PhotofinishControl {
         if (t != null) until(t, PhotofinishTable.find(o), o, 0);
     }
 
-    static void released(PhotofinishThread t, PhotofinishShadow s) {
-        if (ON) PhotofinishNative.released(number(s));
+    /** Who waits has given it a number. The JDK's own threads come here too, and must give none. */
+    static void released(PhotofinishShadow s) {
+        if (ON && s.number != 0) PhotofinishNative.released(s.number);
     }
 
     // Locks and atomics.

@@ -70,7 +70,7 @@ final class PhotofinishLocks {
         if (--s.holds > 0) return;
         s.holder = null;
         releasing(t, s, site, PhotofinishEvents.RELEASE);
-        if (s.contended) PhotofinishControl.released(t, s);
+        if (s.contended) PhotofinishControl.released(s);
     }
 
     /** End of a synchronised method: monitors are taken and given back in order, so it is the last one. */
@@ -211,7 +211,7 @@ final class PhotofinishLocks {
         s.holds = 0;
         s.holder = null;
         releasing(t, s, site, PhotofinishEvents.WAIT_BEGIN);
-        if (s.contended) PhotofinishControl.released(t, s);
+        if (s.contended) PhotofinishControl.released(s);
     }
 
     static void waitEnd(PhotofinishThread t, int site) {
