@@ -230,6 +230,13 @@ impl World {
         self.choose()
     }
 
+    /// What a park that returns at once does to the thread's permit.
+    pub fn take_permit(&mut self, me: Thread) {
+        if let Some(slot) = self.slots.get_mut(me as usize) {
+            slot.permit = false;
+        }
+    }
+
     /// The running thread parks; None if it had a permit and goes on.
     pub fn park(&mut self, me: Thread, site: u32, deadline: Option<u64>) -> Option<Next> {
         let slot = self.slots.get_mut(me as usize)?;

@@ -128,6 +128,7 @@ impl Control {
         let me = Place::current()?;
         let spurious = self.come_in(a, jni, me);
         if spurious || time < 0 || (absolute && time == 0) || self.is_interrupted(jni, me) {
+            self.lock().world.take_permit(me.thread);
             return Some(());
         }
         let now = self.now.load(Ordering::Relaxed);
