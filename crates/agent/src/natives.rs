@@ -411,6 +411,7 @@ wrapped! { under_control:
     ACCEPT: "sun/nio/ch/Net" "accept" "(Ljava/io/FileDescriptor;Ljava/io/FileDescriptor;[Ljava/net/InetSocketAddress;)I" => net_accept;
     READ0: "sun/nio/ch/SocketDispatcher" "read0" "(Ljava/io/FileDescriptor;JI)I" => socket_read;
     EPOLL: "sun/nio/ch/EPoll" "wait" "(IJII)I" => epoll_wait;
+    REAP: "java/lang/ProcessHandleImpl" "waitForProcessExit0" "(JZ)I" => await_process;
     STDIN: "java/io/FileInputStream" "readBytes" "([BII)I" => file_read;
 }
 
@@ -693,6 +694,16 @@ extern "system" fn epoll_wait(
     blocking(env, "a wait for a selector", || {
         original!(EPOLL as Original)(env, class, fd, address, count, timeout)
     })
+}
+
+/// In a thread of the JDK's own, which tells the program's.
+extern "system" fn await_process(env: Env, class: jclass, pid: jlong, reap: jboolean) -> jint {
+    type Original = extern "system" fn(Env, jclass, jlong, jboolean) -> jint;
+    let wait = || original!(REAP as Original)(env, class, pid, reap);
+    match agent().and_then(|a| a.control.as_ref()) {
+        Some(control) => control.errand(wait),
+        None => wait(),
+    }
 }
 
 /// Shutdown ends here too, after its hooks; Runtime.halt comes straight.

@@ -13,7 +13,8 @@
 //!   the order in which they were set.
 //! * Which waiter a notify wakes is drawn from the seed, as Java leaves it open.
 //! * A run that makes steps without getting anywhere is first scheduled fairly
-//!   (`progress`), and called a livelock when that does not help.
+//!   (`progress`), and called a livelock when that does not help. While somebody
+//!   is outside, nothing is called a livelock or stuck: help may come from there.
 
 use crate::progress::{Progress, Verdict};
 use crate::{Decision, Kind, Op, Ready, Rng, Strategy, Thread, View};
@@ -122,6 +123,8 @@ pub struct World {
     running: Option<Thread>,
     last: Option<Thread>,
     outside: usize,
+    /// Things that others do for the program and that may wake somebody.
+    errands: usize,
     now: u64,
     timers: BTreeSet<(u64, u64, Thread)>,
     order: u64,
@@ -155,6 +158,7 @@ impl World {
             running: None,
             last: None,
             outside: 0,
+            errands: 0,
             now: 0,
             timers: BTreeSet::new(),
             order: 0,
@@ -350,6 +354,27 @@ impl World {
         }
     }
 
+    /// Something began outside that is no thread of the program's and may wake one
+    /// when it is done, such as a process.
+    pub fn errand(&mut self) {
+        self.errands += 1;
+    }
+
+    /// It is done, and whoever saw to it is about to say so.
+    pub fn errand_done(&mut self) {
+        self.errands = self.errands.saturating_sub(1);
+    }
+
+    /// Whether what is awaited can come from outside only, while threads here ask
+    /// for it in circles.
+    pub fn is_polling(&self) -> bool {
+        self.fair && self.can_be_helped()
+    }
+
+    fn can_be_helped(&self) -> bool {
+        self.outside + self.errands > 0
+    }
+
     /// A thread is done.
     pub fn end(&mut self, me: Thread) -> Next {
         let was_running = self.running == Some(me);
@@ -461,7 +486,7 @@ impl World {
                     continue;
                 }
                 let waited_for = |s: &Slot| !s.daemon && matches!(s.status, Status::Blocked(_));
-                let stuck = self.outside == 0 && self.slots.iter().any(waited_for);
+                let stuck = !self.can_be_helped() && self.slots.iter().any(waited_for);
                 return if stuck { Next::Stuck } else { Next::Idle };
             };
             if self.ready.len() == 1 && self.timers.is_empty() {
@@ -498,6 +523,8 @@ impl World {
             match self.progress.step(chosen.thread, &chosen.op, failed) {
                 Verdict::Going => self.fair = false,
                 Verdict::Suspect => self.fair = true,
+                // They wait for what somebody outside will bring.
+                Verdict::Livelock if self.can_be_helped() => {}
                 Verdict::Livelock => return Next::Livelock,
             }
             return self.run(chosen);

@@ -154,6 +154,33 @@ fn nobody_left_to_run_is_stuck_only_if_the_program_waits_for_somebody() {
 }
 
 #[test]
+fn help_may_come_from_outside() {
+    // A process that somebody waits for is no deadlock.
+    let mut w = world(Lowest, 1);
+    w.errand();
+    assert_eq!(w.block(0, blocked(Why::Wait, 5, None)), Next::Idle);
+    w.errand_done();
+    assert_eq!(w.resume(), Next::Stuck);
+    // Two threads that poll are no livelock while the third reads from a socket.
+    let poll = |away: bool| {
+        let mut w = world(Lowest, 3);
+        let next = match away {
+            true => w.leave(0),
+            false => w.end(0),
+        };
+        let mut next = (next, 0);
+        while let (Next::Run(thread), steps) = next
+            && steps < 300_000
+        {
+            next = (w.point(thread, op(Kind::Yield)), steps + 1);
+        }
+        next.0
+    };
+    assert_eq!(poll(false), Next::Livelock);
+    assert!(matches!(poll(true), Next::Run(_)));
+}
+
+#[test]
 fn a_circle_of_monitors_is_seen_while_others_run() {
     let mut w = world(Lowest, 3);
     let held_by = |owner, obj| Blocked {

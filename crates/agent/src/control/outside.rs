@@ -26,6 +26,15 @@ impl Control {
         result
     }
 
+    /// Runs `f` in a thread that is not controlled: the program may wait for what
+    /// it does, however long it takes.
+    pub fn errand<T>(&self, f: impl FnOnce() -> T) -> T {
+        self.lock().world.errand();
+        let result = f();
+        self.lock().world.errand_done();
+        result
+    }
+
     /// Whether a read from this FileInputStream may have to wait: it has nothing
     /// to read yet.
     pub fn may_wait(&self, jni: Jni, stream: jobject) -> bool {

@@ -5,6 +5,11 @@ use crate::Agent;
 use crate::jni::Jni;
 use instrument::SiteKind;
 use schedule::{Blocked, Kind, Op, Status, Why};
+use std::time::Duration;
+
+/// Between two looks of a thread that waits for something outside: steps shall
+/// not run out before that comes.
+const POLL: Duration = Duration::from_millis(1);
 
 impl Control {
     /// A scheduling point: returns when the thread may go on.
@@ -14,6 +19,9 @@ impl Control {
         };
         if op.kind == Kind::Read {
             op.kind = self.target_kind(a, op.site);
+        }
+        if op.kind.gives_way() && self.lock().world.is_polling() {
+            std::thread::sleep(POLL);
         }
         self.decide(a, jni, me, |world| world.point(me.thread, op));
     }
