@@ -19,6 +19,9 @@ pub struct Place {
     /// Of the operating system; 0 until the thread has begun.
     pub tid: AtomicU32,
     pub is_gone: AtomicBool,
+    /// It waits for its turn, and so is not stuck elsewhere: on a busy machine it
+    /// may have been given the turn and not be told yet.
+    pub is_waiting: AtomicBool,
 }
 
 // SAFETY: global references are valid in every thread.
@@ -39,6 +42,7 @@ impl Place {
             turn: AtomicU32::new(0),
             tid: AtomicU32::new(0),
             is_gone: AtomicBool::new(false),
+            is_waiting: AtomicBool::new(false),
         }))
     }
 
@@ -76,6 +80,13 @@ impl Place {
 
     /// False if it has not come by then.
     pub fn await_turn_for(&self, limit: Duration) -> bool {
+        self.is_waiting.store(true, Ordering::Release);
+        let came = self.turn_comes_in(limit);
+        self.is_waiting.store(false, Ordering::Release);
+        came
+    }
+
+    fn turn_comes_in(&self, limit: Duration) -> bool {
         let timeout = Timespec {
             tv_sec: limit.as_secs() as i64,
             tv_nsec: i64::from(limit.subsec_nanos()),

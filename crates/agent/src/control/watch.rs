@@ -49,7 +49,8 @@ impl Control {
                 let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
                 state.world.running().and_then(|t| self.place(t))
             };
-            let seen = running.and_then(kernel_state);
+            let at_work = running.filter(|p| !p.is_waiting.load(Ordering::Acquire));
+            let seen = at_work.and_then(kernel_state);
             let sleeping = seen.filter(|s| s.asleep).map(|s| (s.tid, s.time));
             if now != beat || self.collecting.load(Ordering::Acquire) {
                 (beat, looks, last_life) = (now, 0, Instant::now());
