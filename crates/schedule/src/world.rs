@@ -74,8 +74,10 @@ pub enum Status {
 /// What is to happen now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
+    /// It has the turn from now on, and is to be told.
     Run(Thread),
-    /// Nobody can be told to run; somebody outside may come back.
+    /// Nobody is to be told: somebody has the turn and keeps it, or nobody can run
+    /// before one comes back from outside.
     Idle,
     /// Nobody can run and nobody inside can change that, although threads that
     /// the program waits for are alive.
@@ -121,6 +123,7 @@ pub struct World {
     /// Ready threads in the order of their numbers.
     ready: Vec<Ready>,
     running: Option<Thread>,
+    turns: u64,
     last: Option<Thread>,
     outside: usize,
     /// Things that others do for the program and that may wake somebody.
@@ -156,6 +159,7 @@ impl World {
             slots: vec![],
             ready: vec![],
             running: None,
+            turns: 0,
             last: None,
             outside: 0,
             errands: 0,
@@ -218,7 +222,7 @@ impl World {
             self.now += SPIN;
         }
         self.make_ready(me, op);
-        self.choose()
+        self.resume()
     }
 
     /// The running thread cannot go on.
@@ -231,7 +235,7 @@ impl World {
             self.timers.insert((deadline, self.order, me));
         }
         self.set(me, Status::Blocked(why));
-        self.choose()
+        self.resume()
     }
 
     /// What a park that returns at once does to the thread's permit.
@@ -341,17 +345,14 @@ impl World {
     /// The running thread goes where it cannot be stopped, or was found there.
     pub fn leave(&mut self, me: Thread) -> Next {
         self.set(me, Status::Outside);
-        self.choose()
+        self.resume()
     }
 
     /// It is back, and about to do `op`. Whoever runs goes on doing so.
     pub fn back(&mut self, me: Thread, op: Op) -> Next {
         self.make_ready(me, op);
         self.progress.progress();
-        match self.running {
-            Some(running) => Next::Run(running),
-            None => self.choose(),
-        }
+        self.resume()
     }
 
     /// Something began outside that is no thread of the program's and may wake one
@@ -377,13 +378,9 @@ impl World {
 
     /// A thread is done.
     pub fn end(&mut self, me: Thread) -> Next {
-        let was_running = self.running == Some(me);
         self.set(me, Status::Ended);
         self.progress.progress();
-        match self.running {
-            Some(running) if !was_running => Next::Run(running),
-            _ => self.choose(),
-        }
+        self.resume()
     }
 
     /// What the running thread tried came to nothing.
@@ -394,12 +391,17 @@ impl World {
         }
     }
 
-    /// For whoever was woken while nobody was running.
+    /// Somebody may have become ready while nobody was running.
     pub fn resume(&mut self) -> Next {
         match self.running {
-            Some(running) => Next::Run(running),
+            Some(_) => Next::Idle,
             None => self.choose(),
         }
+    }
+
+    /// How often the turn was given to somebody.
+    pub fn turns(&self) -> u64 {
+        self.turns
     }
 
     pub fn status(&self, thread: Thread) -> Status {
@@ -557,6 +559,7 @@ impl World {
     }
 
     fn run(&mut self, ready: Ready) -> Next {
+        self.turns += 1;
         if self.last != Some(ready.thread) {
             self.counts.switches += 1;
         }

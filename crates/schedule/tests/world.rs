@@ -181,6 +181,20 @@ fn help_may_come_from_outside() {
 }
 
 #[test]
+fn a_turn_is_given_once() {
+    let mut w = world(Lowest, 3);
+    assert_eq!(w.leave(0), Next::Run(1));
+    assert_eq!(w.turns(), 1);
+    // Thread 1 runs and knows it.
+    assert_eq!(w.back(0, op(Kind::Begin)), Next::Idle);
+    assert_eq!(w.resume(), Next::Idle);
+    assert_eq!(w.point(1, op(Kind::Yield)), Next::Run(0));
+    assert_eq!(w.leave(0), Next::Run(1));
+    assert_eq!(w.end(0), Next::Idle, "it ended where it was");
+    assert_eq!((w.running(), w.turns()), (Some(1), 3));
+}
+
+#[test]
 fn a_circle_of_monitors_is_seen_while_others_run() {
     let mut w = world(Lowest, 3);
     let held_by = |owner, obj| Blocked {

@@ -252,9 +252,10 @@ impl Control {
     }
 
     /// Nobody can run. Threads outside control may change that; if they do not,
-    /// it is a deadlock.
+    /// it is a deadlock. If they did, whoever ran last found out what is now.
     fn perhaps_deadlock(&self, a: &Agent, jni: Jni, me: Option<&'static Place>) -> bool {
         let grace = std::time::Duration::from_millis(GRACE_MS);
+        let turns = self.lock().world.turns();
         match me {
             Some(me) => {
                 if me.await_turn_for(grace) {
@@ -263,22 +264,16 @@ impl Control {
             }
             None => std::thread::sleep(grace),
         }
+        if self.lock().world.turns() != turns {
+            return false;
+        }
         self.free_forgotten(a, jni);
-        let mut idle = false;
-        let next = self.ask(a, |world| {
-            idle = world.running().is_none();
-            world.resume()
-        });
-        match next {
+        match self.ask(a, World::resume) {
             Next::Stuck => self.end_in_deadlock(a, jni, &[]),
-            Next::Run(thread) if idle => {
-                if Some(thread) == me.map(|p| p.thread) {
-                    return true;
-                }
+            Next::Run(thread) if Some(thread) == me.map(|p| p.thread) => return true,
+            next => {
                 self.announce(a, jni, me, next);
             }
-            // Somebody was woken, and told by whoever woke it.
-            _ => {}
         }
         false
     }
@@ -325,14 +320,11 @@ impl Control {
         }
     }
 
-    /// For threads that are not controlled and may have woken one that is.
+    /// For threads that are not controlled and may have woken one that is. That
+    /// nobody can run was noticed by whoever ran last.
     fn stir(&self, a: &Agent, jni: Jni) {
-        let mut idle = false;
-        let next = self.ask(a, |world| {
-            idle = world.running().is_none();
-            if idle { world.resume() } else { Next::Idle }
-        });
-        if let (true, Next::Run(_)) = (idle, next) {
+        let next = self.ask(a, World::resume);
+        if next != Next::Stuck {
             self.announce(a, jni, None, next);
         }
     }
