@@ -1,0 +1,175 @@
+//! The JDK's natives that we stand before in a controlled run only: what blocks,
+//! clocks, and input.
+
+use super::jdk::{Method0, original, wrapped};
+use super::{Env, controlled, instead, with};
+use crate::agent;
+use crate::control::Control;
+use crate::jni::Jni;
+use jni_sys::{jboolean, jclass, jint, jlong, jobject};
+use std::ffi::c_void;
+use std::mem::transmute;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+wrapped! { pub(super) under_control:
+    PARK: "jdk/internal/misc/Unsafe" "park" "(ZJ)V" => park;
+    UNPARK: "jdk/internal/misc/Unsafe" "unpark" "(Ljava/lang/Object;)V" => unpark;
+    YIELD: "java/lang/Thread" "yield" "()V" => yield_now;
+    INTERRUPT: "java/lang/Thread" "interrupt0" "()V" => interrupt0;
+    NANOS: "java/lang/System" "nanoTime" "()J" => nano_time;
+    MILLIS: "java/lang/System" "currentTimeMillis" "()J" => current_time_millis;
+    ADJUST: "jdk/internal/misc/VM" "getNanoTimeAdjustment" "(J)J" => nano_time_adjustment;
+    POLL: "sun/nio/ch/Net" "poll" "(Ljava/io/FileDescriptor;IJ)I" => net_poll;
+    ACCEPT: "sun/nio/ch/Net" "accept" "(Ljava/io/FileDescriptor;Ljava/io/FileDescriptor;[Ljava/net/InetSocketAddress;)I" => net_accept;
+    READ0: "sun/nio/ch/SocketDispatcher" "read0" "(Ljava/io/FileDescriptor;JI)I" => socket_read;
+    EPOLL: "sun/nio/ch/EPoll" "wait" "(IJII)I" => epoll_wait;
+    REAP: "java/lang/ProcessHandleImpl" "waitForProcessExit0" "(JZ)I" => await_process;
+    STDIN: "java/io/FileInputStream" "readBytes" "([BII)I" => file_read;
+}
+
+extern "system" fn park(env: Env, this: jobject, absolute: jboolean, time: jlong) {
+    type Original = extern "system" fn(Env, jobject, jboolean, jlong);
+    if !instead(env, |c, a, jni| c.park(a, jni, absolute != 0, time)) {
+        original!(PARK as Original)(env, this, absolute, time);
+    }
+}
+
+extern "system" fn unpark(env: Env, this: jobject, thread: jobject) {
+    type Original = extern "system" fn(Env, jobject, jobject);
+    if !instead(env, |c, a, jni| c.unpark(a, jni, thread)) {
+        original!(UNPARK as Original)(env, this, thread);
+    }
+}
+
+extern "system" fn yield_now(env: Env, class: jclass) {
+    if !instead(env, |c, a, jni| c.yield_now(a, jni)) {
+        original!(YIELD as Method0)(env, class);
+    }
+}
+
+extern "system" fn interrupt0(env: Env, thread: jobject) {
+    original!(INTERRUPT as Method0)(env, thread);
+    controlled(env, |c, a, jni| c.interrupt(a, jni, thread));
+}
+
+/// Nanoseconds since 1970 by the clock of the run.
+fn virtual_time(env: Env) -> u64 {
+    with(env, |a, _| a.control.as_ref().map_or(0, Control::time))
+}
+
+extern "system" fn nano_time(env: Env, _: jclass) -> jlong {
+    virtual_time(env) as jlong
+}
+
+extern "system" fn current_time_millis(env: Env, _: jclass) -> jlong {
+    (virtual_time(env) / 1_000_000) as jlong
+}
+
+/// Nanoseconds since `seconds` after 1970; -1 if that is too far away.
+extern "system" fn nano_time_adjustment(env: Env, _: jclass, seconds: jlong) -> jlong {
+    let now = i128::from(virtual_time(env));
+    let since = now - i128::from(seconds) * 1_000_000_000;
+    let far = 1_000_000_000i128 << 32;
+    if since.abs() < far {
+        since as jlong
+    } else {
+        -1
+    }
+}
+
+/// Runs a native that may block in the kernel while other threads go on.
+fn blocking<T>(env: Env, what: &str, f: impl FnOnce() -> T) -> T {
+    // SAFETY: the JVM calls natives with the current thread's environment.
+    let jni = unsafe { Jni::new(env) };
+    match agent().and_then(|a| Some((a, a.control.as_ref()?))) {
+        Some((a, c)) => c.outside(a, jni, what, f),
+        None => f(),
+    }
+}
+
+extern "system" fn net_poll(
+    env: Env,
+    class: jclass,
+    fd: jobject,
+    events: jint,
+    timeout: jlong,
+) -> jint {
+    type Original = extern "system" fn(Env, jclass, jobject, jint, jlong) -> jint;
+    blocking(env, "a wait for a socket", || {
+        original!(POLL as Original)(env, class, fd, events, timeout)
+    })
+}
+
+extern "system" fn net_accept(
+    env: Env,
+    class: jclass,
+    fd: jobject,
+    new: jobject,
+    from: jobject,
+) -> jint {
+    type Original = extern "system" fn(Env, jclass, jobject, jobject, jobject) -> jint;
+    blocking(env, "a wait for a connection", || {
+        original!(ACCEPT as Original)(env, class, fd, new, from)
+    })
+}
+
+extern "system" fn socket_read(
+    env: Env,
+    class: jclass,
+    fd: jobject,
+    address: jlong,
+    length: jint,
+) -> jint {
+    type Original = extern "system" fn(Env, jclass, jobject, jlong, jint) -> jint;
+    blocking(env, "a read from a socket", || {
+        original!(READ0 as Original)(env, class, fd, address, length)
+    })
+}
+
+extern "system" fn epoll_wait(
+    env: Env,
+    class: jclass,
+    fd: jint,
+    address: jlong,
+    count: jint,
+    timeout: jint,
+) -> jint {
+    type Original = extern "system" fn(Env, jclass, jint, jlong, jint, jint) -> jint;
+    if timeout == 0 {
+        return original!(EPOLL as Original)(env, class, fd, address, count, timeout);
+    }
+    blocking(env, "a wait for a selector", || {
+        original!(EPOLL as Original)(env, class, fd, address, count, timeout)
+    })
+}
+
+/// In a thread of the JDK's own, which tells the program's.
+extern "system" fn await_process(env: Env, class: jclass, pid: jlong, reap: jboolean) -> jint {
+    type Original = extern "system" fn(Env, jclass, jlong, jboolean) -> jint;
+    let wait = || original!(REAP as Original)(env, class, pid, reap);
+    match agent().and_then(|a| a.control.as_ref()) {
+        Some(control) => control.errand(wait),
+        None => wait(),
+    }
+}
+
+/// Files are read at once; a terminal or a pipe may have nothing to read yet.
+extern "system" fn file_read(
+    env: Env,
+    this: jobject,
+    bytes: jobject,
+    offset: jint,
+    length: jint,
+) -> jint {
+    type Original = extern "system" fn(Env, jobject, jobject, jint, jint) -> jint;
+    let read = || original!(STDIN as Original)(env, this, bytes, offset, length);
+    let waits = with(env, |a, jni| {
+        a.control.as_ref().is_some_and(|c| c.may_wait(jni, this))
+    });
+    if waits {
+        blocking(env, "a read from a pipe or terminal", read)
+    } else {
+        read()
+    }
+}

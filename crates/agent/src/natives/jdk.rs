@@ -1,0 +1,303 @@
+//! The JDK's natives that we stand in front of. The JVM tells us when it binds
+//! one (NativeMethodBind); we give it ours and keep the original to call.
+
+use super::{Env, Pointer, controlled, instead, with};
+use crate::agent;
+use crate::jni::Jni;
+use jni_sys::{jboolean, jclass, jint, jlong, jobject, jobjectArray, jstring};
+use std::ffi::{CStr, c_char, c_void};
+use std::mem::transmute;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+macro_rules! wrapped {
+    ($visible:vis $chooser:ident: $($static:ident: $class:literal $name:literal $desc:literal => $function:ident;)*) => {
+        $(static $static: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());)*
+
+        /// The function to put before a native, if we want to; keeps the original.
+        $visible fn $chooser(class: &str, name: &str, desc: &str, original: *mut c_void) -> Option<*mut c_void> {
+            $(if class == $class && name == $name && desc == $desc {
+                let ours = $function as *const c_void as *mut c_void;
+                // RegisterNatives makes the event fire again with our own
+                // function in its place.
+                if original == ours {
+                    return None;
+                }
+                $static.store(original, Ordering::Release);
+                return Some(ours);
+            })*
+            None
+        }
+    };
+}
+
+wrapped! { always:
+    START: "java/lang/Thread" "start0" "()V" => start0;
+    SLEEP: "java/lang/Thread" "sleep" "(J)V" => sleep;
+    WAIT: "java/lang/Object" "wait" "(J)V" => wait;
+    WAIT0: "java/lang/Object" "wait0" "(J)V" => wait0;
+    NOTIFY: "java/lang/Object" "notify" "()V" => notify;
+    NOTIFY_ALL: "java/lang/Object" "notifyAll" "()V" => notify_all;
+    HALT: "java/lang/Shutdown" "halt0" "(I)V" => halt0;
+    FIELDS: "java/lang/Class" "getDeclaredFields0" "(Z)[Ljava/lang/reflect/Field;" => declared_fields;
+    METHODS: "java/lang/Class" "getDeclaredMethods0" "(Z)[Ljava/lang/reflect/Method;" => declared_methods;
+    DEFINE: "java/lang/ClassLoader" "defineClass0" "(Ljava/lang/ClassLoader;Ljava/lang/Class;Ljava/lang/String;[BIILjava/security/ProtectionDomain;ZILjava/lang/Object;)Ljava/lang/Class;" => define_class;
+}
+
+/// The function to put before a native, if we want to; keeps the original.
+pub fn in_front_of(
+    class: &str,
+    name: &str,
+    desc: &str,
+    original: *mut c_void,
+) -> Option<*mut c_void> {
+    let controlled = agent().is_some_and(|a| a.control.is_some());
+    always(class, name, desc, original).or_else(|| {
+        controlled
+            .then(|| super::controlled::under_control(class, name, desc, original))
+            .flatten()
+    })
+}
+
+/// Ends the process without waiting for anybody: its other threads wait for a
+/// turn that never comes.
+pub fn exit_now(code: i32) -> ! {
+    // SAFETY: ends the process.
+    unsafe { _exit(code) }
+}
+
+unsafe extern "C" {
+    fn _exit(code: i32) -> !;
+    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+}
+
+/// Which method of Object a function of the JVM implements.
+pub fn known_name(address: *mut c_void) -> Option<(&'static str, &'static str)> {
+    let known = [
+        (c"JVM_MonitorWait", "wait", "(J)V"),
+        (c"JVM_MonitorNotify", "notify", "()V"),
+        (c"JVM_MonitorNotifyAll", "notifyAll", "()V"),
+    ];
+    // SAFETY: looks names up among all loaded libraries (a null handle).
+    let is = |symbol: &CStr| unsafe { dlsym(ptr::null_mut(), symbol.as_ptr()) } == address;
+    known
+        .iter()
+        .find(|(symbol, _, _)| is(symbol))
+        .map(|(_, name, desc)| (*name, *desc))
+}
+
+pub(super) type Method0 = extern "system" fn(Env, jobject);
+type MethodJ = extern "system" fn(Env, jobject, jlong);
+
+/// The original behind one of our functions.
+macro_rules! original {
+    ($static:ident as $type:ty) => {{
+        // SAFETY: ours is installed only after the original was kept, and the
+        // native's descriptor fixes the type.
+        unsafe { transmute::<*mut c_void, $type>($static.load(Ordering::Acquire)) }
+    }};
+}
+
+pub(super) use {original, wrapped};
+
+extern "system" fn start0(env: Env, thread: jobject) {
+    let place = with(env, |a, jni| {
+        if let Some(b) = a.bridge.get() {
+            b.forking(jni, thread);
+        }
+        a.control.as_ref()?.starting(a, jni, thread)
+    });
+    original!(START as Method0)(env, thread);
+    controlled(env, |c, a, jni| {
+        let thrown = jni.take_exception();
+        match (place, thrown.is_null()) {
+            (Some(place), false) => c.not_started(jni, place),
+            (Some(_), true) => c.started(a, jni),
+            (None, _) => {}
+        }
+        if !thrown.is_null() {
+            jni.throw(thrown);
+        }
+    });
+}
+
+extern "system" fn sleep(env: Env, class: jclass, millis: jlong) {
+    if !instead(env, |c, a, jni| c.sleep(a, jni, millis)) {
+        original!(SLEEP as MethodJ)(env, class, millis);
+    }
+    after_blocking(env, |b, jni, interrupted| {
+        if interrupted {
+            b.interrupted(jni);
+        }
+    });
+}
+
+extern "system" fn wait(env: Env, o: jobject, millis: jlong) {
+    waiting(env, o);
+    if !instead(env, |c, a, jni| c.wait(a, jni, o, millis)) {
+        original!(WAIT as MethodJ)(env, o, millis);
+    }
+    after_blocking(env, |b, jni, interrupted| b.waited(jni, o, interrupted));
+}
+
+extern "system" fn wait0(env: Env, o: jobject, millis: jlong) {
+    waiting(env, o);
+    if !instead(env, |c, a, jni| c.wait(a, jni, o, millis)) {
+        original!(WAIT0 as MethodJ)(env, o, millis);
+    }
+    after_blocking(env, |b, jni, interrupted| b.waited(jni, o, interrupted));
+}
+
+fn waiting(env: Env, o: jobject) {
+    with(env, |a, jni| {
+        if let Some(b) = a.bridge.get() {
+            b.waiting(jni, o);
+        }
+    });
+}
+
+/// Runs `f` with the exception that the original threw put aside.
+fn after_blocking(env: Env, f: impl FnOnce(&crate::bridge::Bridge, Jni, bool)) {
+    with(env, |a, jni| {
+        let thrown = jni.take_exception();
+        if let Some(b) = a.bridge.get() {
+            let interrupted = !thrown.is_null() && jni.is_instance(thrown, b.interrupted_exception);
+            f(b, jni, interrupted);
+        }
+        if !thrown.is_null() {
+            jni.throw(thrown);
+        }
+    });
+}
+
+fn notifying(env: Env, o: jobject, all: bool) {
+    with(env, |a, jni| {
+        if a.options.mode.events()
+            && let Some(b) = a.bridge.get()
+        {
+            b.notifying(jni, o, all);
+        }
+    });
+}
+
+extern "system" fn notify(env: Env, o: jobject) {
+    notifying(env, o, false);
+    original!(NOTIFY as Method0)(env, o);
+    notified(env, o, false);
+}
+
+/// The original throws if the caller does not own the monitor.
+fn notified(env: Env, o: jobject, all: bool) {
+    controlled(env, |c, a, jni| {
+        let thrown = jni.take_exception();
+        if thrown.is_null() {
+            c.notify(a, jni, o, all);
+        } else {
+            jni.throw(thrown);
+        }
+    });
+}
+
+extern "system" fn notify_all(env: Env, o: jobject) {
+    notifying(env, o, true);
+    original!(NOTIFY_ALL as Method0)(env, o);
+    notified(env, o, true);
+}
+
+/// Shutdown ends here too, after its hooks; Runtime.halt comes straight.
+extern "system" fn halt0(env: Env, class: jclass, status: jint) {
+    type Original = extern "system" fn(Env, jclass, jint);
+    with(env, |a, _| {
+        let stack = a
+            .stacks
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .current(&a.jvmti);
+        let called = |class: &str, method: &str| {
+            stack
+                .iter()
+                .any(|f| &*f.class == class && &*f.method == method)
+        };
+        a.halted
+            .store(called("java.lang.Runtime", "halt"), Ordering::Release);
+    });
+    controlled(env, |_, a, _| {
+        a.finish_with("exit");
+        exit_now(status);
+    });
+    original!(HALT as Original)(env, class, status);
+}
+
+/// Reflection must not see the fields that we added.
+extern "system" fn declared_fields(
+    env: Env,
+    class: jobject,
+    public_only: jboolean,
+) -> jobjectArray {
+    type Original = extern "system" fn(Env, jobject, jboolean) -> jobjectArray;
+    let all = original!(FIELDS as Original)(env, class, public_only);
+    if all.is_null() {
+        return all;
+    }
+    let Pointer(fewer) = with(env, |a, jni| Pointer(a.without_ours(jni, all)));
+    if fewer.is_null() { all } else { fewer }
+}
+
+/// Nor that methods lock by themselves.
+extern "system" fn declared_methods(
+    env: Env,
+    class: jobject,
+    public_only: jboolean,
+) -> jobjectArray {
+    type Original = extern "system" fn(Env, jobject, jboolean) -> jobjectArray;
+    let all = original!(METHODS as Original)(env, class, public_only);
+    if !all.is_null() {
+        with(env, |a, jni| a.show_as_synchronized(jni, class, all));
+    }
+    all
+}
+
+/// Hidden classes come this way only: the class-file hook does not see them.
+#[allow(clippy::too_many_arguments)]
+extern "system" fn define_class(
+    env: Env,
+    this: jclass,
+    loader: jobject,
+    lookup: jclass,
+    name: jstring,
+    bytes: jobject,
+    offset: jint,
+    length: jint,
+    domain: jobject,
+    initialize: jboolean,
+    flags: jint,
+    data: jobject,
+) -> jclass {
+    type Original = extern "system" fn(
+        Env,
+        jclass,
+        jobject,
+        jclass,
+        jstring,
+        jobject,
+        jint,
+        jint,
+        jobject,
+        jboolean,
+        jint,
+        jobject,
+    ) -> jclass;
+    let mut class = (bytes, offset, length);
+    let rewritten = with(env, |a, jni| {
+        let old = jni.bytes(bytes, offset, length)?;
+        let new = a.rewrite(jni, loader, &old)?;
+        let array = jni.new_bytes(&new);
+        (!array.is_null()).then_some((Pointer(array), new.len()))
+    });
+    if let Some((Pointer(array), n)) = rewritten {
+        class = (array, 0, n as jint);
+    }
+    original!(DEFINE as Original)(
+        env, this, loader, lookup, name, class.0, class.1, class.2, domain, initialize, flags, data,
+    )
+}
