@@ -376,11 +376,17 @@ impl World {
         self.outside + self.errands > 0
     }
 
-    /// A thread is done.
+    /// A thread is done. After the last one that the program waits for nobody runs
+    /// before the JVM comes to shut down: how far daemons get until then would be
+    /// chance.
     pub fn end(&mut self, me: Thread) -> Next {
         self.set(me, Status::Ended);
         self.progress.progress();
-        self.resume()
+        let waited_for = |s: &Slot| !s.daemon && s.status != Status::Ended;
+        match self.slots.iter().any(waited_for) {
+            true => self.resume(),
+            false => Next::Idle,
+        }
     }
 
     /// What the running thread tried came to nothing.
@@ -443,6 +449,11 @@ impl World {
     /// Whether a point of the running thread would have anything to decide.
     pub fn has_choice(&self) -> bool {
         !self.ready.is_empty() || !self.timers.is_empty() || self.outside > 0
+    }
+
+    /// Whether somebody could run although nobody does.
+    pub fn is_idle(&self) -> bool {
+        self.running.is_none() && !self.ready.is_empty()
     }
 
     /// Whether a thread may come back that is not supposed to run.

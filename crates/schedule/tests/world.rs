@@ -195,6 +195,21 @@ fn a_turn_is_given_once() {
 }
 
 #[test]
+fn daemons_wait_for_the_shutdown_to_begin() {
+    let mut w = world(Lowest, 2);
+    let daemon = w.start(true);
+    assert_eq!(w.end(0), Next::Run(1));
+    assert_eq!(w.end(1), Next::Idle);
+    assert!(w.is_idle(), "the daemon could run");
+    let shutdown = w.start(false);
+    assert_eq!(w.resume(), Next::Run(daemon));
+    assert_eq!(
+        w.block(daemon, blocked(Why::Park, 0, None)),
+        Next::Run(shutdown)
+    );
+}
+
+#[test]
 fn a_circle_of_monitors_is_seen_while_others_run() {
     let mut w = world(Lowest, 3);
     let held_by = |owner, obj| Blocked {

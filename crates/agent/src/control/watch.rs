@@ -3,7 +3,9 @@
 //! One that sleeps in the kernel although it has the turn waits for something
 //! that only another thread can bring: class initialisation, a native lock,
 //! input. It is taken to be outside, another one runs, and the report says so.
-//! When nothing at all has happened for long, the run is ended with a dump.
+//! When all that the program waits for has ended but the JVM does not shut down,
+//! daemons go on. When nothing at all has happened for long, the run is ended with
+//! a dump.
 
 use super::{Control, Place};
 use crate::jni::Jni;
@@ -17,6 +19,8 @@ const PERIOD: Duration = Duration::from_millis(10);
 const PATIENCE: u32 = 5;
 /// The same while threads of the JVM's own have work to do.
 const JVM_PATIENCE: u32 = 200;
+/// Looks in a row that find nobody running although somebody could.
+const IDLE: u32 = 100;
 /// How long the JVM may take to tell what its threads do when a run is given up.
 const LAST_WORDS: Duration = Duration::from_secs(20);
 
@@ -41,14 +45,24 @@ impl Control {
         let mut beat = 0;
         let mut last_life = Instant::now();
         let mut asleep: Option<(u32, u64)> = None;
-        let (mut looks, mut jvm_looks) = (0, 0);
+        let (mut looks, mut jvm_looks, mut idle_looks) = (0, 0, 0);
         while !self.is_over.load(Ordering::Acquire) {
             std::thread::sleep(PERIOD);
             let now = self.beat.load(Ordering::Relaxed);
-            let running = {
+            let (running, idle) = {
                 let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
-                state.world.running().and_then(|t| self.place(t))
+                let running = state.world.running().and_then(|t| self.place(t));
+                (running, state.world.is_idle())
             };
+            idle_looks = if idle && now == beat {
+                idle_looks + 1
+            } else {
+                0
+            };
+            if idle_looks >= IDLE {
+                let next = self.ask(a, World::resume);
+                self.tell(next);
+            }
             let at_work = running.filter(|p| !p.is_waiting.load(Ordering::Acquire));
             let seen = at_work.and_then(kernel_state);
             let sleeping = seen.filter(|s| s.asleep).map(|s| (s.tid, s.time));
@@ -133,6 +147,10 @@ impl Control {
                 place.name
             ),
         );
+        self.tell(next);
+    }
+
+    fn tell(&self, next: schedule::Next) {
         if let schedule::Next::Run(thread) = next
             && let Some(next) = self.place(thread)
         {
