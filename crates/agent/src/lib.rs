@@ -61,7 +61,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, Once, OnceLock};
 use threads::Threads;
 
 /// Everything, from Agent_OnLoad to the end of the process.
@@ -92,7 +92,7 @@ pub struct Agent {
     /// Base and scale of reference arrays.
     ref_array: OnceLock<(i64, i64)>,
     counters: Counters,
-    finished: AtomicBool,
+    finished: Once,
     /// Runtime.halt was called: hooks and finally blocks did not run.
     halted: AtomicBool,
 }
@@ -193,9 +193,12 @@ impl Agent {
 
     /// `outcome` is how a controlled run ended.
     fn finish_with(&self, outcome: &str) {
-        if self.finished.swap(true, Ordering::AcqRel) {
-            return;
-        }
+        // Whoever comes second may end the process: it waits.
+        self.finished
+            .call_once_force(|_| self.write_summary(outcome));
+    }
+
+    fn write_summary(&self, outcome: &str) {
         if let Some(recorder) = &self.recorder {
             recorder.finish(self);
         }
@@ -333,7 +336,7 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
             seq: AtomicI64::new(trace::raw::FIRST_SEQ as i64),
             ids: AtomicI64::new(1),
         },
-        finished: AtomicBool::new(false),
+        finished: Once::new(),
         halted: AtomicBool::new(false),
     };
     if AGENT.set(agent).is_err() {

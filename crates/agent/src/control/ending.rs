@@ -3,9 +3,9 @@
 //! nobody caught.
 
 use super::{Control, Place};
-use crate::Agent;
 use crate::jni::Jni;
 use crate::stacks::Frame;
+use crate::{Agent, guard};
 use jni_sys::jobject;
 use schedule::{Divergence, Hit, Kind, Ready, Status, Thread, Why};
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ impl Control {
     /// Everything is written down; then the process ends at once, since its
     /// threads cannot.
     fn end_run(&self, a: &Agent, outcome: &str, code: i32) {
-        a.finish_with(outcome);
+        guard(|| a.finish_with(outcome));
         crate::natives::exit_now(code);
     }
 

@@ -13,7 +13,9 @@ import java.lang.invoke.VarHandle;
  * loaded, linked or initialised (the JVM holds locks of its own then), and in threads that are not
  * controlled. What blocks hands over wherever it is.
  *
- * <p>As only one controlled thread runs, nothing here is synchronised.
+ * <p>As only one controlled thread runs, nothing here is synchronised, but for what gives out numbers:
+ * a thread that comes from inside the JVM runs beside the others up to its next point, and two objects
+ * of one number would be taken for one.
  */
 final class PhotofinishControl {
     /** As schedule::Kind numbers them. */
@@ -80,17 +82,23 @@ final class PhotofinishControl {
     }
 
     private static boolean isShared(int site) {
-        if (site >= shared.length) {
-            byte[] more = new byte[Math.max(site + 1, 2 * shared.length)];
-            System.arraycopy(shared, 0, more, 0, shared.length);
-            shared = more;
+        byte[] known = shared;
+        if (site >= known.length) {
+            byte[] more = new byte[Math.max(site + 1, 2 * known.length)];
+            System.arraycopy(known, 0, more, 0, known.length);
+            shared = known = more;
         }
-        if (shared[site] == 0) shared[site] = PhotofinishNative.isShared(site) ? (byte) 1 : 2;
-        return shared[site] == 1;
+        if (known[site] == 0) known[site] = PhotofinishNative.isShared(site) ? (byte) 1 : 2;
+        return known[site] == 1;
     }
 
     /** Objects are known by the order in which points first came to them. */
     static int number(PhotofinishShadow s) {
+        int number = s.number;
+        return number == 0 ? newNumber(s) : number;
+    }
+
+    private static synchronized int newNumber(PhotofinishShadow s) {
         if (s.number == 0) s.number = ++numbers;
         return s.number;
     }
@@ -202,7 +210,7 @@ final class PhotofinishControl {
     }
 
     /** For the agent: keeps where a static field is under a number. */
-    static int keepStatic(Class<?> c, long offset) {
+    static synchronized int keepStatic(Class<?> c, long offset) {
         if (staticCount == statics.length) {
             PhotofinishShadow[] more = new PhotofinishShadow[2 * staticCount];
             long[] offsets = new long[2 * staticCount];
