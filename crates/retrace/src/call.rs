@@ -200,7 +200,15 @@ impl Replay<'_, '_> {
         got = self.needs.union(got, open.result);
         let receiver = open.args.first().copied().unwrap_or_default();
         let mut object = 0;
-        match purity(callee, open.foreign) {
+        let kind = purity(callee, open.foreign);
+        // Streams and the like are given elements by code with probes, in calls
+        // of their own, and give out later what they made of them.
+        if callee.op == op::INVOKEINTERFACE && kind == Purity::Pure {
+            self.hidden = self.needs.union(self.hidden, got);
+        } else if open.foreign && kind == Purity::Events {
+            got = self.needs.union(got, self.hidden);
+        }
+        match kind {
             Purity::Total => {}
             Purity::Pure => self.decides_all(got),
             Purity::Output => got = Need::NOTHING,

@@ -116,7 +116,9 @@ pub(crate) struct Replay<'r, 'a> {
     pub objects: Vec<Inside>,
     /// What everything later depends on.
     pub floor: Need,
-    /// The same for code outside of all that is followed.
+    /// What was handed to code without probes that keeps it to itself.
+    pub hidden: Need,
+    /// What code outside of all that is followed depends on.
     root: Need,
     pub steps: u32,
     /// Steps at the last place that was told.
@@ -141,6 +143,7 @@ impl<'r, 'a> Replay<'r, 'a> {
             frames: Vec::new(),
             objects: Vec::new(),
             floor: Need::NOTHING,
+            hidden: Need::NOTHING,
             root: Need::NOTHING,
             steps: 0,
             told: 0,

@@ -2,12 +2,12 @@
 //! small methods depend on, exactly; nobody gets lost in programs that do all
 //! that the language has.
 
-use crate::support::{Program, compile, scratch};
+use crate::support::{Program, compile, photofinish, root, scratch};
 use predict::deps::{Dep, Deps, Needs};
 use retrace::{Completed, Table, complete};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 use trace::{Event, Op, Tables, Trace};
 
@@ -28,8 +28,23 @@ fn record(classes: &str, args: &[&str], name: &str) -> std::path::PathBuf {
 
 fn follow(file: &Path) -> Followed {
     let mut trace = Trace::open(BufReader::new(File::open(file).unwrap())).unwrap();
+    follow_part(&mut trace, |_, _| true)
+}
+
+/// Follows those of its events that are wanted.
+fn follow_part<R: Read + Seek>(
+    trace: &mut Trace<R>,
+    mut wanted: impl FnMut(usize, &Event) -> bool,
+) -> Followed {
     let mut events = Vec::new();
-    trace.events().for_each_event(|e| events.push(*e)).unwrap();
+    let mut at = 0;
+    let read = trace.events().for_each_event(|e| {
+        at += 1;
+        if wanted(at, e) {
+            events.push(*e);
+        }
+    });
+    read.unwrap();
     let numbers: Vec<u32> = trace.recorded_classes().collect();
     let mut files = BTreeMap::new();
     for n in numbers {
@@ -163,5 +178,63 @@ fn what_a_write_depends_on() {
             (happens, value),
             "{method}"
         );
+    }
+}
+
+#[test]
+fn a_program_that_uses_everything_is_followed() {
+    let file = record("programs/racy/src", &["racy.Main"], "followed-racy");
+    let stats = follow(&file).done.stats;
+    // Only threads that still ran when the program ended: the last word of a
+    // daemon is not written down.
+    let share = stats.lost_events as f64 / stats.events as f64;
+    assert!(share < 0.01, "{stats:?}");
+}
+
+/// The first figure of the paper: from a run in which all went well.
+#[test]
+fn an_if_is_predicted_to_fail_where_a_while_does_not() {
+    let spec = root().join("programs/predict/authentication.spec");
+    for (way, broken) in [("if", true), ("while", false)] {
+        let args = ["predict.Authentication", way];
+        let file = record("programs/predict/src", &args, &format!("figure1-{way}"));
+        let done = photofinish()
+            .args(["predict", "--engine", "sliced", "--json", "-", "--trace"])
+            .arg(&file)
+            .arg("--property")
+            .arg(&spec)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&done.stdout);
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let status = &report["properties"][0]["status"];
+        assert_eq!(status == "predicted", broken, "{way}: {text}");
+    }
+}
+
+#[test]
+fn damaged_recordings_are_followed_as_far_as_they_go() {
+    let file = record("programs/predict/src", &["predict.Flows"], "damaged");
+    let whole = std::fs::read(&file).unwrap();
+    let all = follow(&file).done.events.len();
+    // Cut off: a prefix, or a clear error.
+    for part in 1..40 {
+        let cut = &whole[..whole.len() * part / 40];
+        if let Ok(mut trace) = Trace::from_slice(cut) {
+            let followed = follow_part(&mut trace, |_, _| true);
+            assert!(followed.done.events.len() <= all + all / 4);
+        }
+    }
+    // Records that are missing here and there: threads are lost, events are not.
+    for every in [2usize, 3, 7, 31, 211] {
+        let mut trace = Trace::from_slice(&whole).unwrap();
+        let mut kept = 0;
+        let followed = follow_part(&mut trace, |at, e| {
+            let keep = at % every != 0;
+            let control = matches!(e.op, Op::MethodEnter(_) | Op::MethodExit(_) | Op::Branch(_));
+            kept += u64::from(keep && !control);
+            keep
+        });
+        assert_eq!(followed.done.stats.events, kept, "every {every}");
     }
 }

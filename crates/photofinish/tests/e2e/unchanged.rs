@@ -9,10 +9,11 @@ use std::process::Command;
 use std::sync::Mutex;
 
 /// Ways of watching a program.
-const WAYS: [&[&str]; 3] = [
+const WAYS: [&[&str]; 4] = [
     &["detect"],
     &["detect", "--detector", "hybrid"],
     &["record"],
+    &["record", "--full"],
 ];
 
 /// Compares each program with itself alone, in each way of watching it.
