@@ -134,7 +134,8 @@ pub(crate) struct Body {
 /// fields of that name, and whether one is volatile.
 pub(crate) type Fields = FxHashMap<(String, String), (Vec<u32>, bool)>;
 
-/// Of each class that is followed: its superclass, and the methods it declares.
+/// Of each class that is followed: its superclass, and the methods it declares,
+/// with their descriptors.
 pub(crate) type Above = FxHashMap<String, (String, Vec<String>)>;
 
 /// What a method's surroundings tell.
@@ -148,14 +149,15 @@ pub(crate) struct Known<'k> {
 impl Known<'_> {
     /// What a method does when it has no probes: one of a class without, or
     /// inherited from one.
-    fn purity(&self, class: &str, method: &str) -> Option<Purity> {
+    fn purity(&self, class: &str, method: &str, desc: &str) -> Option<Purity> {
         let mut class = class;
         // As deep as anybody derives; broken files may go in circles.
         for _ in 0..64 {
             let Some((above, declared)) = self.above.get(class) else {
                 break;
             };
-            if declared.iter().any(|name| name == method) {
+            let same = |m: &String| m.strip_prefix(method) == Some(desc);
+            if declared.iter().any(same) {
                 return None;
             }
             class = above;
@@ -610,7 +612,7 @@ fn callee(class: &ClassFile<'_>, insn: &Insn, known: Known<'_>, safe: bool) -> O
         purity: match insn.op {
             op::INVOKEDYNAMIC => Some(Purity::Total),
             _ if owner.starts_with('[') => Some(Purity::Pure),
-            _ => known.purity(&owner, &name),
+            _ => known.purity(&owner, &name, &desc),
         },
         otherwise: known.purity.of(&owner, &name),
         exact: exact || insn.op == op::INVOKEDYNAMIC,

@@ -59,10 +59,11 @@ impl<'a> Program<'a> {
         for (number, bytes) in files {
             if let Ok(class) = ClassFile::parse(bytes) {
                 if let Some(above) = class.super_name() {
-                    let declared = class.methods.iter();
-                    let declared = declared
-                        .map(|m| class.member_name(m).into_owned())
-                        .collect();
+                    let declared = class.methods.iter().map(|m| {
+                        let (name, desc) = (class.member_name(m), class.member_desc(m));
+                        format!("{name}{desc}")
+                    });
+                    let declared = declared.collect();
                     let row = (above.into_owned(), declared);
                     program.above.insert(class.name().into_owned(), row);
                 }

@@ -57,8 +57,13 @@ fn class_file() -> &'static [u8] {
     })
 }
 
+fn tables() -> &'static Tables {
+    static TABLES: OnceLock<Tables> = OnceLock::new();
+    TABLES.get_or_init(make_tables)
+}
+
 /// A site at the start of each method, and one at every instruction.
-fn tables() -> Tables {
+fn make_tables() -> Tables {
     let class = ClassFile::parse(class_file()).unwrap();
     let mut tables = Tables::default();
     let mut next = 1;
@@ -123,14 +128,14 @@ fn is_control(op: Op) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(ProptestConfig::with_cases(3000))]
     #[test]
     fn any_records(
         records in proptest::collection::vec((0u32..2, prop_oneof![0u32..4, 0u32..200], op()), 0..60),
         cut in prop_oneof![Just(None), (0usize..2000).prop_map(Some)],
     ) {
         let tables = tables();
-        prop_assert!(is_full(&tables));
+        prop_assert!(is_full(tables));
         let events: Vec<Event> = records
             .iter()
             .map(|(thread, site, op)| Event { thread: ThreadId(*thread), site: SiteId(*site), op: *op })
@@ -140,7 +145,7 @@ proptest! {
             bytes.truncate(cut);
         }
         let files = BTreeMap::from([(0, bytes)]);
-        let done = complete(&events, &tables, &files, &Table::default());
+        let done = complete(&events, tables, &files, &Table::default());
         let of_program = |events: &[Event]| -> Vec<Event> {
             events.iter().filter(|e| !is_control(e.op)).copied().collect()
         };
