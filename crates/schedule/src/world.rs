@@ -23,6 +23,9 @@ use std::fmt;
 
 /// What a step costs in virtual nanoseconds.
 const STEP: u64 = 1_000;
+/// How far time leaps for threads that poll the clock: at first, and at last.
+const LEAP: u64 = 60_000_000_000;
+const LONGEST_LEAP: u64 = LEAP << 9;
 /// What a long spin costs: programs wait for the clock that way too.
 const SPIN: u64 = 1_000_000;
 
@@ -133,6 +136,10 @@ pub struct World {
     order: u64,
     rng: Rng,
     progress: Progress,
+    /// The program has looked at the clock since time last leapt.
+    clock_seen: bool,
+    /// How far it leaps next, when threads seem to wait for it.
+    leap: u64,
     /// Threads take turns, whatever the strategy would say.
     fair: bool,
     pub counts: Counts,
@@ -169,6 +176,8 @@ impl World {
             // Not the strategy's own numbers, or the two would go together.
             rng: Rng::new(seed ^ 0x6e6f_7469_6679),
             progress: Progress::default(),
+            clock_seen: false,
+            leap: LEAP,
             fair: false,
             counts: Counts::default(),
             max_steps,
@@ -443,6 +452,7 @@ impl World {
     /// The program looks at the clock.
     pub fn look_at_clock(&mut self) -> u64 {
         self.now += STEP;
+        self.clock_seen = true;
         self.now
     }
 
@@ -538,10 +548,26 @@ impl World {
                 Verdict::Suspect => self.fair = true,
                 // They wait for what somebody outside will bring.
                 Verdict::Livelock if self.can_be_helped() => {}
+                Verdict::Livelock if self.time_may_help() => self.fair = false,
                 Verdict::Livelock => return Next::Livelock,
             }
             return self.run(chosen);
         }
+    }
+
+    /// Threads that run in circles may wait for a sleeper, or for the clock: time
+    /// passes before anything is said of them. False if that cannot help any more.
+    fn time_may_help(&mut self) -> bool {
+        if let Some(&(deadline, ..)) = self.timers.first() {
+            self.now = self.now.max(deadline);
+            return true;
+        }
+        let waits = std::mem::take(&mut self.clock_seen) && self.leap <= LONGEST_LEAP;
+        if waits {
+            self.now = self.now.saturating_add(self.leap);
+            self.leap *= 8;
+        }
+        waits
     }
 
     fn perhaps_spurious(&mut self) {

@@ -251,6 +251,39 @@ fn waits_end_for_no_reason_if_asked_to() {
     assert_eq!(woken, 2);
 }
 
+/// Two threads that do nothing but yield, until `done` says so.
+fn polled(w: &mut World, steps: u32, mut done: impl FnMut(&mut World) -> bool) -> Next {
+    for _ in 0..steps {
+        let Some(me) = w.running() else { break };
+        match w.point(me, op(Kind::Yield)) {
+            Next::Run(_) if done(w) => return Next::Idle,
+            Next::Run(_) => {}
+            other => return other,
+        }
+    }
+    Next::Limit
+}
+
+#[test]
+fn who_polls_for_a_sleeper_or_the_clock_is_in_no_livelock() {
+    let mut w = world(Lowest, 2);
+    assert_eq!(polled(&mut w, 300_000, |_| false), Next::Livelock);
+    let hour = 3_600_000_000_000;
+    let mut w = world(Lowest, 3);
+    w.block(0, blocked(Why::Sleep, 0, Some(hour)));
+    let woken = |w: &mut World| w.woken(0) == Wake::TimedOut;
+    assert_eq!(polled(&mut w, 300_000, woken), Next::Idle);
+    let mut w = world(Lowest, 2);
+    let shift = 8 * hour;
+    assert_eq!(
+        polled(&mut w, 3_000_000, |w| w.look_at_clock() > shift),
+        Next::Idle
+    );
+    let mut w = world(Lowest, 2);
+    let never = |w: &mut World| w.look_at_clock() == 0;
+    assert_eq!(polled(&mut w, 3_000_000, never), Next::Livelock);
+}
+
 #[test]
 fn more_steps_than_allowed_end_the_run() {
     let mut w = World::new(Box::new(Lowest), 1, 10);
