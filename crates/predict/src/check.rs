@@ -378,10 +378,10 @@ impl<'a> Checker<'a> {
     pub(crate) fn check_counting(&self, witness: &Witness) -> (Result<(), Fault>, u64) {
         match witness {
             Witness::Kept { cut, pair } => self.check_kept(cut, *pair),
-            Witness::Order(order) => {
-                let fixed = common(order);
-                let start = self.start(fixed);
-                self.check_tail(fixed, start, &order[start as usize..])
+            Witness::Order { whole, rest } => {
+                let start = self.start(*whole);
+                let tail: Vec<u32> = (start..*whole).chain(rest.iter().copied()).collect();
+                self.check_tail(*whole, start, &tail)
             }
         }
     }

@@ -484,5 +484,12 @@ fn order(index: &Index<'_>, cut: &[u32], pair: Pair, marks: &Marks<'_>, rank: &[
     }
     order.extend(later.into_iter().flatten());
     order.extend([pair.first, pair.second]);
-    Witness::Order(order)
+    // As long as it is the run's own order, a number says it all.
+    let same = (0u32..).zip(&order).take_while(|(at, event)| at == *event);
+    let whole = same.count().min(order.len() - 2);
+    let rest = order[whole..].to_vec();
+    Witness::Order {
+        whole: whole as u32,
+        rest,
+    }
 }

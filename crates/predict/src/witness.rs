@@ -13,15 +13,16 @@ pub enum Witness {
         cut: Vec<(ThreadId, u32)>,
         pair: [u32; 2],
     },
-    /// Every event by its place in the trace, the accesses included.
-    Order(Vec<u32>),
+    /// The first so many events of the run as they were, and then every event
+    /// by its place in the trace, the accesses included.
+    Order { whole: u32, rest: Vec<u32> },
 }
 
 impl Witness {
     /// The events' places in the trace, in the new order.
     pub fn order(&self, trace: &[Event]) -> Vec<u32> {
         match self {
-            Witness::Order(order) => order.clone(),
+            Witness::Order { whole, rest } => (0..*whole).chain(rest.iter().copied()).collect(),
             Witness::Kept { cut, pair } => {
                 let dense = cut.iter().map(|(t, _)| t.0).max().unwrap_or(0);
                 // Thread numbers are small but for damaged traces.
@@ -60,7 +61,7 @@ impl Witness {
     /// How many events there are in it, the two accesses included.
     pub fn len(&self) -> usize {
         match self {
-            Witness::Order(order) => order.len(),
+            Witness::Order { whole, rest } => *whole as usize + rest.len(),
             Witness::Kept { cut, .. } => {
                 cut.iter().map(|(_, count)| *count as usize).sum::<usize>() + 2
             }
