@@ -8,9 +8,10 @@
 //! another count, or stands in this frame's own code.
 
 use crate::body::Callee;
+use crate::frame::{Caller, Val};
 use crate::needs::{Need, Needs};
 use crate::purity::Purity;
-use crate::replay::{Caller, Lost, Replay, Step, Val, sees};
+use crate::replay::{Lost, Replay, Step, sees};
 use crate::stream::Item;
 use classfile::op;
 use predict::deps::ANYWHERE;

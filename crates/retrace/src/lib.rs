@@ -11,7 +11,7 @@
 //! The way of the data:
 //! `program` (what the trace knows of the code), `body` (a method made ready),
 //! `control` (what of it depends on which decision), `stream` (one thread's
-//! recording), `replay`, `step` and `call` (following it), `needs` (what came
+//! recording), `replay`, `frame`, `step` and `call` (following it), `needs` (what came
 //! out), `complete` (all threads together). `purity` knows about code that is
 //! not followed.
 //!
@@ -30,6 +30,7 @@ mod body;
 mod call;
 mod complete;
 pub mod control;
+mod frame;
 mod needs;
 mod program;
 mod purity;

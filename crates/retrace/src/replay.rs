@@ -25,82 +25,14 @@
 //! comes from there on depends on everything before it.
 
 use crate::body::{Act, Body};
-use crate::call::Open;
 use crate::complete::Stats;
+use crate::frame::{Caller, Decision, Frame, Inside, Val};
 use crate::needs::{Might, Need, Needs, Out};
 use crate::program::{Place, Program};
 use crate::stream::{Item, Stream};
 use predict::deps::ANYWHERE;
 use std::rc::Rc;
 use trace::{Event, Op, SiteId};
-
-/// A slot.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Val {
-    pub need: Need,
-    /// The object, if it was made in this thread; one more than its place in
-    /// `Replay::objects`.
-    pub object: u32,
-}
-
-impl Val {
-    pub fn of(need: Need) -> Val {
-        Val { need, object: 0 }
-    }
-}
-
-/// What is known of the inside of an object.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Inside {
-    pub need: Need,
-    /// Others may know the object.
-    pub shared: bool,
-}
-
-/// Who called.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Caller {
-    /// The call instruction of the frame below.
-    Direct,
-    /// Code without probes that the frame below called.
-    Foreign,
-    /// The JVM, in the middle of the frame below: class loading, initialisers.
-    Machine,
-    /// Nobody that is followed.
-    Nobody,
-}
-
-#[derive(Debug)]
-pub(crate) struct Frame {
-    pub method: u32,
-    pub body: Rc<Body>,
-    pub at: u32,
-    pub locals: Vec<Val>,
-    pub stack: Vec<Val>,
-    /// What coming here depends on.
-    pub entry: Need,
-    /// The latest decision of each stretch that decided, oldest first.
-    decided: Vec<Decision>,
-    /// What being in the current stretch depends on, once somebody asked.
-    control: Option<Need>,
-    pub caller: Caller,
-    /// The floor when it began.
-    floor: Need,
-    /// The call that it is in.
-    pub open: Option<Open>,
-    /// Something may have thrown since the last thing that is known to have
-    /// happened.
-    risky: bool,
-}
-
-/// A decision that was taken.
-#[derive(Clone, Copy, Debug)]
-struct Decision {
-    stretch: u32,
-    need: Need,
-    /// Slots on the stack then.
-    depth: usize,
-}
 
 /// Why following ended.
 pub(crate) struct Lost;
@@ -666,55 +598,6 @@ impl<'r, 'a> Replay<'r, 'a> {
 
 /// Frames, at most: a JVM's stack holds no more.
 const DEEPEST: usize = 1 << 17;
-
-impl Frame {
-    fn control(&mut self) -> Need {
-        if let Some(known) = self.control {
-            return known;
-        }
-        let stretch = self.body.stretch.get(self.at as usize);
-        let need = match stretch {
-            Some(&stretch) => self.control_of(stretch),
-            None => self.entry,
-        };
-        self.control = Some(need);
-        need
-    }
-
-    /// What coming to a node depends on.
-    fn control_of(&self, node: u32) -> Need {
-        self.latest(node).map_or(self.entry, |d| d.need)
-    }
-
-    /// The latest decision that controls a node.
-    fn latest(&self, node: u32) -> Option<&Decision> {
-        let control = &self.body.control;
-        let mut latest = self.decided.iter().rev();
-        latest.find(|d| control.depends(node, d.stretch))
-    }
-
-    fn go(&mut self, to: u32) {
-        let stretch = |at: u32| self.body.stretch.get(at as usize);
-        if stretch(to) != stretch(self.at) || to <= self.at {
-            self.control = None;
-        }
-        self.at = to;
-    }
-
-    /// Where the frame goes on if it catches at this place.
-    fn catches(&self, place: Place) -> Option<u32> {
-        let handler = self.body.index_of(place.pc)?;
-        let mut rows = self.body.handlers.iter();
-        let covers =
-            |&&(start, end, h): &&(u32, u32, u32)| h == handler && (start..end).contains(&self.at);
-        (self.method == place.method && rows.any(|row| covers(&row))).then_some(handler)
-    }
-
-    /// Something is known to have happened: what threw earlier did not.
-    pub fn progress(&mut self) {
-        self.risky = false;
-    }
-}
 
 /// Whether an event tells its thread something.
 pub(crate) fn sees(op: Op) -> bool {

@@ -1,9 +1,10 @@
 //! What each instruction does to the top frame.
 
 use crate::body::{Act, Body, ELEMENTS};
+use crate::frame::Val;
 use crate::needs::{Need, Needs};
 use crate::program::Place;
-use crate::replay::{Lost, Replay, Step, Val, sees};
+use crate::replay::{Lost, Replay, Step, sees};
 use crate::stream::Item;
 use classfile::op;
 use predict::deps::ANYWHERE;
