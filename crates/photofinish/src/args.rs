@@ -215,6 +215,25 @@ pub struct Replay {
     pub show: Show,
 }
 
+impl Confirm {
+    /// What `confirm` would do with nothing else said than this.
+    pub fn plain(results: PathBuf, launch: Launch, show: Show) -> Confirm {
+        let Cli { command } = Cli::parse_from(["photofinish", "confirm", "--", "Main"]);
+        match command {
+            Command::Confirm(plain) => Confirm {
+                steer: Steer {
+                    results,
+                    ..plain.steer
+                },
+                launch,
+                show,
+                ..*plain
+            },
+            _ => unreachable!("that was the command"),
+        }
+    }
+}
+
 /// Runs with one thread at a time.
 #[derive(Debug, Args)]
 pub struct Steer {
@@ -261,6 +280,12 @@ pub struct Predict {
     /// allows; docs/properties.md is the manual
     #[arg(long, value_name = "FILE")]
     pub property: Option<PathBuf>,
+    /// Try to make each race happen, as `confirm` does with its own pairs
+    #[arg(long)]
+    pub confirm: bool,
+    /// Where --confirm keeps results and the schedules to replay
+    #[arg(long, value_name = "DIR", default_value = driver::store::DEFAULT)]
+    pub results: PathBuf,
     /// Give up on a property after so many cuts, and say so
     #[arg(long, value_name = "N", default_value = "1000000")]
     pub cuts: u64,
@@ -350,7 +375,7 @@ pub struct MergeArgs {
 }
 
 /// How to start the program, and what to look at.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Launch {
     /// Classes to instrument besides the default, as patterns: `com.shop.**`
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
@@ -376,7 +401,7 @@ pub struct Launch {
 }
 
 /// Where the result goes, and how.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Show {
     /// Write the result as JSON to this file; with `-` to standard output, the
     /// program's own then goes to standard error

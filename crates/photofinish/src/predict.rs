@@ -4,7 +4,8 @@
 
 mod checks;
 
-use crate::args::{self, Predict};
+use crate::args::{self, Confirm, Predict};
+use crate::confirm;
 use crate::exit::{self, Failure};
 use crate::full;
 use crate::launch::Launcher;
@@ -91,8 +92,7 @@ fn from_trace(
         }
         () => exit::NOTHING_FOUND,
     };
-    finish(args, json, report, &rows, checked)?;
-    Ok(code)
+    finish(args, json, report, &rows, checked, code)
 }
 
 fn from_program(args: &Predict, methods: &BTreeSet<Method>, asked: &Asked) -> Result<u8, Failure> {
@@ -139,8 +139,7 @@ fn from_program(args: &Predict, methods: &BTreeSet<Method>, asked: &Asked) -> Re
             code = exit::FOUND;
         }
     }
-    finish(args, json, report, &rows, checked)?;
-    Ok(code)
+    finish(args, json, report, &rows, checked, code)
 }
 
 /// A trace in memory.
@@ -452,7 +451,8 @@ fn finish(
     mut report: Report,
     rows: &[Row],
     checked: Checked,
-) -> Result<(), Failure> {
+    code: u8,
+) -> Result<u8, Failure> {
     let engines: Vec<Value> = rows
         .iter()
         .map(|row| {
@@ -477,8 +477,11 @@ fn finish(
             report.other.insert(name.into(), Value::Array(list));
         }
     }
-    json.write(&report)?;
-    show::to_terminal(&report, &args.show, &args.launch.program, std::io::stderr())?;
+    let confirms = args.confirm && !report.races.is_empty();
+    if !confirms {
+        json.write(&report)?;
+        show::to_terminal(&report, &args.show, &args.launch.program, std::io::stderr())?;
+    }
     if !args.show.quiet {
         let mut text = checked.text;
         if rows.len() > 1 {
@@ -487,7 +490,11 @@ fn finish(
         // Whoever closed standard error does not want this either.
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
-    Ok(())
+    if confirms {
+        let confirm = Confirm::plain(args.results.clone(), args.launch.clone(), args.show.clone());
+        return confirm::of_report(report, confirm);
+    }
+    Ok(code)
 }
 
 /// What each engine found, in pairs of statements.

@@ -47,11 +47,23 @@ const STRATEGY: &str = "racefuzzer";
 
 pub fn command(mut args: Box<Confirm>) -> Result<u8, Failure> {
     let saved = saved_report(&mut args)?;
+    confirm(&args, saved)
+}
+
+/// Tries the races of a report that another command has just made.
+pub fn of_report(report: Report, mut args: Confirm) -> Result<u8, Failure> {
+    if args.launch.program.is_empty() {
+        args.launch.program = report.program.args.iter().map(OsString::from).collect();
+    }
+    confirm(&args, Some(report))
+}
+
+fn confirm(args: &Confirm, saved: Option<Report>) -> Result<u8, Failure> {
     let launcher = Launcher::new(&args.launch)?;
     let json = show::JsonFile::open(&args.show)?;
     let mut work = Work {
         store: Some(steer::store(&args.steer)?),
-        args: &args,
+        args,
         launcher: &launcher,
         deadline: args
             .launch
@@ -160,6 +172,7 @@ impl Work<'_> {
         // A report of our own has its races already.
         if let Some(saved) = saved {
             report.races = saved.races;
+            report.other.extend(saved.other);
         }
         self.keep_runs(&mut report, kept)?;
         if matches!(code, exit::NOT_EXERCISED | exit::TOOL_FAILED) || self.interrupted {

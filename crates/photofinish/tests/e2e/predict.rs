@@ -84,6 +84,26 @@ const ENGINES: [&str; 6] = ["hb", "shb", "wcp", "syncp", "osr", "sliced"];
 /// Prints the table of docs/predict.md:
 /// `cargo test -p photofinish --test e2e share_of_twenty -- --nocapture`.
 #[test]
+fn what_was_predicted_is_made_to_happen() {
+    let results = tempfile::tempdir().unwrap();
+    let results = results.path().to_str().unwrap();
+    let done = program(&["predict.Buckets", "broken"]).reported(&[
+        "predict",
+        "--confirm",
+        "--results",
+        results,
+    ]);
+    let race = done
+        .races()
+        .iter()
+        .find(|r| r["status"] == "confirmed")
+        .unwrap_or_else(|| panic!("{}", done.report));
+    assert!(race["trials"]["hit"].as_u64().unwrap() > 0, "{race}");
+    let found_by = race["found_by"].as_array().unwrap();
+    assert!(found_by.contains(&"racefuzzer".into()), "{race}");
+}
+
+#[test]
 fn the_share_of_twenty_known_races_that_each_engine_predicts() {
     let expected = Expected::load("predict");
     let found: Mutex<BTreeMap<String, BTreeSet<String>>> = Mutex::default();
