@@ -85,6 +85,9 @@ pub struct Uncaught {
     pub exception: String,
     #[serde(default, deserialize_with = "frames")]
     pub stack: Vec<Frame>,
+    /// The program has a handler for exceptions of this thread: its own affair.
+    #[serde(default)]
+    pub handled: bool,
 }
 
 impl Uncaught {

@@ -289,6 +289,7 @@ impl Findings {
                 Ok(Line::Hit(hit)) => found.hits.push(*hit),
                 Ok(Line::Deadlock(still)) => found.deadlocks.push(still),
                 Ok(Line::Livelock(still)) => found.livelocks.push(still),
+                Ok(Line::Uncaught(uncaught)) if uncaught.handled => {}
                 Ok(Line::Uncaught(uncaught)) => found.uncaught.push(uncaught),
                 Ok(Line::Stuck { why, dump }) => found.stuck = Some((why, dump)),
                 Ok(Line::Uncontrolled { what }) => {
@@ -345,6 +346,8 @@ mod tests {
             "\n",
             r#"{"kind":"uncaught","thread":"main","exception":"java.lang.Error: x","stack":[{"class":"A","method":"m"}]}"#,
             "\n",
+            r#"{"kind":"uncaught","handled":true,"thread":"t","exception":"java.lang.Error"}"#,
+            "\n",
             r#"{"kind":"stuck","why":"native code","dump":"..."}"#,
             "\n",
             r#"{"kind":"uncontrolled","what":"SecureRandom"}"#,
@@ -354,6 +357,7 @@ mod tests {
         assert_eq!(found.hits.len(), 1);
         assert_eq!(found.deadlocks[0].threads[0].stack[0].line, Some(3));
         assert_eq!(found.livelocks.len(), 1);
+        assert_eq!(found.uncaught.len(), 1, "a handled one is none");
         assert_eq!(found.uncaught[0].class(), "java.lang.Error");
         assert_eq!(found.stuck, Some(("native code".into(), "...".into())));
         assert_eq!(found.warnings, ["not under control: SecureRandom"]);

@@ -5,27 +5,10 @@
 public final class LostNotify {
     static final Object lock = new Object();
     static volatile boolean ready;
-    static double worked;
 
     private LostNotify() {}
 
-    static void consume() {
-        if (!ready) {
-            synchronized (lock) {
-                try {
-                    lock.wait();
-                } catch (InterruptedException e) {
-                    throw new IllegalStateException(e);
-                }
-            }
-        }
-        System.out.println("got it");
-    }
-
     static void produce() {
-        for (int i = 1; i < 3_000_000; i++) {
-            worked += Math.sqrt(i);
-        }
         ready = true;
         synchronized (lock) {
             lock.notify();
@@ -33,11 +16,14 @@ public final class LostNotify {
     }
 
     public static void main(String[] args) throws InterruptedException {
-        Thread consumer = new Thread(LostNotify::consume, "consumer");
         Thread producer = new Thread(LostNotify::produce, "producer");
-        consumer.start();
         producer.start();
-        consumer.join();
+        if (!ready) {
+            synchronized (lock) {
+                lock.wait();
+            }
+        }
         producer.join();
+        System.out.println("got it");
     }
 }

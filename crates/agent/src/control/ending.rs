@@ -91,12 +91,25 @@ impl Control {
                     .get()
                     .map(|b| b.held_by(jni, place.object))
                     .unwrap_or_default();
+                // While it waits for a notify it does not hold that monitor.
+                let given_up = match status {
+                    Status::Blocked(b) if b.why == Why::Wait => a
+                        .bridge
+                        .get()
+                        .map(|bridge| bridge.named(jni, b.obj as i32))
+                        .filter(|name| !name.is_empty()),
+                    _ => None,
+                };
+                let holds = held.lines().filter(|line| {
+                    let of = given_up.as_deref().and_then(|name| line.strip_prefix(name));
+                    !of.is_some_and(|rest| rest.starts_with(' ') || rest.is_empty())
+                });
                 Some(json!({
                     "thread": place.name,
                     "daemon": daemon,
                     "waits_for": waits_for,
                     "held_by": held_by,
-                    "holds": held.lines().collect::<Vec<_>>(),
+                    "holds": holds.collect::<Vec<_>>(),
                     "since": self.stack_of(a, place).iter().map(Frame::json).collect::<Vec<_>>(),
                 }))
             })
@@ -226,8 +239,14 @@ impl Control {
             .get()
             .map(|b| b.describe_exception(jni, exception))
             .unwrap_or_default();
+        let handler = self.fields.get().and_then(|f| f.handler);
+        let handled = match (handler, Place::current()) {
+            (Some(field), Some(me)) => !jni.object_field(me.object, field).is_null(),
+            _ => false,
+        };
         a.findings.write(&json!({
             "kind": "uncaught",
+            "handled": handled,
             "thread": name,
             "exception": text,
             "stack": frames.lines().collect::<Vec<_>>(),

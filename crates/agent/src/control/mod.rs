@@ -94,6 +94,8 @@ struct Fields {
     interrupted: Field,
     status: Field,
     structure: Field,
+    /// What the program has for exceptions of this thread.
+    handler: Option<Field>,
     /// java.lang.Thread itself.
     thread: jclass,
 }
@@ -160,6 +162,11 @@ impl Control {
                 interrupted: jni.field(thread, "interrupted", "Z")?,
                 status: jni.field(thread, "threadStatus", "I")?,
                 structure: jni.field(thread, "eetop", "J")?,
+                handler: jni.field(
+                    thread,
+                    "uncaughtExceptionHandler",
+                    "Ljava/lang/Thread$UncaughtExceptionHandler;",
+                ),
                 thread: jni.global(thread),
             })
         };

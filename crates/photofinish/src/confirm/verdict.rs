@@ -259,7 +259,7 @@ mod tests {
         Uncaught {
             thread: "t".into(),
             exception: text.into(),
-            stack: vec![],
+            ..Uncaught::default()
         }
     }
 
