@@ -309,6 +309,7 @@ final class PhotofinishControl {
     // for another.
 
     static void spun(PhotofinishThread t) {
+        if (ON) Photofinish.budget = LONG; // alone now, but perhaps not for as long as it spins
         if (U.getInt(CHOICE) != 0 && t.place != 0) point(SPIN, null, 0, 0);
     }
 
