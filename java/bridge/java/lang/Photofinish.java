@@ -334,15 +334,18 @@ public final class Photofinish {
 
     // Scheduling points; see PhotofinishControl. None of these is called unless threads are controlled.
 
-    /** Loop iterations that are left until the running thread is taken to spin. */
-    static int budget = Integer.MAX_VALUE;
+    /** Iterations of loops without a point after which a thread is taken to spin. */
+    static final int LONG = 10_000;
+
+    /** Those that are left to the running thread. */
+    static int budget = LONG;
 
     public static void loop() {
         if (--budget < 0) spun();
     }
 
     private static void spun() {
-        budget = Integer.MAX_VALUE; // for threads that are not controlled; points set it anew
+        budget = LONG;
         PhotofinishThread t = self();
         if (t != null) PhotofinishControl.spun(t);
     }

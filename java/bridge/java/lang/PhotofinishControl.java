@@ -50,9 +50,6 @@ final class PhotofinishControl {
     /** One int: whether a point has anything to decide; 2 if somebody may have to be stopped. */
     private static final long CHOICE = PhotofinishNative.address(7);
 
-    /** Iterations of loops without a point after which a thread is taken to spin. */
-    private static final int LONG = 10_000;
-
     private static final long BLOCKER = PhotofinishNative.offset(Thread.class, "parkBlocker");
 
     private static int numbers;
@@ -76,7 +73,7 @@ final class PhotofinishControl {
             PhotofinishNative.disturb();
             return;
         }
-        Photofinish.budget = LONG;
+        Photofinish.budget = Photofinish.LONG;
         if (isShared(site) && PhotofinishNative.isInternal()) return;
         PhotofinishNative.point(kind, s == null ? 0 : number(s), (int) slot, site);
     }
@@ -309,7 +306,6 @@ final class PhotofinishControl {
     // for another.
 
     static void spun(PhotofinishThread t) {
-        if (ON) Photofinish.budget = LONG; // alone now, but perhaps not for as long as it spins
         if (U.getInt(CHOICE) != 0 && t.place != 0) point(SPIN, null, 0, 0);
     }
 
