@@ -87,17 +87,15 @@ const ENGINES: [&str; 6] = ["hb", "shb", "wcp", "syncp", "osr", "sliced"];
 fn what_was_predicted_is_made_to_happen() {
     let results = tempfile::tempdir().unwrap();
     let results = results.path().to_str().unwrap();
-    let done = program(&["predict.Buckets", "broken"]).reported(&[
-        "predict",
-        "--confirm",
-        "--results",
-        results,
-    ]);
+    let classes = compile("programs/control/src", &[]);
+    let figure = Program::new(&["-cp", classes.to_str().unwrap(), "Figure2"]);
+    let done = figure.reported(&["predict", "--confirm", "--results", results]);
     let race = done
         .races()
         .iter()
         .find(|r| r["status"] == "confirmed")
         .unwrap_or_else(|| panic!("{}", done.report));
+    assert_eq!(location(race), "Figure2.x");
     assert!(race["trials"]["hit"].as_u64().unwrap() > 0, "{race}");
     let found_by = race["found_by"].as_array().unwrap();
     assert!(found_by.contains(&"racefuzzer".into()), "{race}");
