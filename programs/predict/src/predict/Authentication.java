@@ -58,7 +58,7 @@ public final class Authentication {
 
     private static void sleep() {
         try {
-            Thread.sleep(150);
+            Thread.sleep(1500);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }

@@ -53,7 +53,7 @@ public final class Banking {
 
     private static void sleep() {
         try {
-            Thread.sleep(150);
+            Thread.sleep(600);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }

@@ -90,7 +90,7 @@ public final class Buckets {
 
     private static void sleep() {
         try {
-            Thread.sleep(150);
+            Thread.sleep(600);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }

@@ -73,7 +73,7 @@ public final class Buffers {
 
     private static void sleep() {
         try {
-            Thread.sleep(150);
+            Thread.sleep(600);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }

@@ -469,7 +469,7 @@ public final class Twenty {
     private static void run(Section section, boolean second) {
         try {
             if (second) {
-                Thread.sleep(150);
+                Thread.sleep(600);
                 section.second();
             } else {
                 section.first();

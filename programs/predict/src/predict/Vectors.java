@@ -70,7 +70,7 @@ public final class Vectors {
 
     private static void sleep() {
         try {
-            Thread.sleep(150);
+            Thread.sleep(600);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
