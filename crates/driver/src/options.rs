@@ -57,7 +57,12 @@ pub fn jvm_flags(options: &AgentOptions) -> Vec<String> {
     }
     let more = if serial { CONTROL_FLAGS } else { &[] };
     let flags = FLAGS.iter().chain(more).map(|flag| flag.to_string());
-    flags.chain([off]).collect()
+    // Controlled threads share one processor; the program is to see them all.
+    let processors = std::thread::available_parallelism()
+        .ok()
+        .filter(|_| serial)
+        .map(|n| format!("-XX:ActiveProcessorCount={n}"));
+    flags.chain([off]).chain(processors).collect()
 }
 
 /// What the agent does with the events of the run.

@@ -98,6 +98,11 @@ impl Journal {
         }
     }
 
+    /// What was written so far is kept even if the program is killed.
+    pub fn flush(&mut self) {
+        self.write(Writer::flush);
+    }
+
     /// Writes the end; the digest of all steps.
     pub fn finish(&mut self, outcome: &str) -> u64 {
         if let Some(writer) = self.writer.take() {

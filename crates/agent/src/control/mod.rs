@@ -144,6 +144,11 @@ impl Control {
         &self.settings.targets
     }
 
+    /// Where the program's threads run.
+    pub fn cpu(&self) -> usize {
+        self.cpu
+    }
+
     pub fn choice_address(&self) -> i64 {
         self.choice.as_ptr() as i64
     }

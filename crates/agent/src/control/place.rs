@@ -1,6 +1,7 @@
 //! One controlled thread: where it waits for its turn.
 
 use jni_sys::jobject;
+use rustix::thread::CpuSet;
 use rustix::thread::futex::{self, Flags, Timespec};
 use schedule::Thread;
 use std::cell::Cell;
@@ -57,10 +58,19 @@ impl Place {
         ME.set(Some(self));
         let tid = rustix::thread::gettid().as_raw_nonzero().get();
         self.tid.store(tid as u32, Ordering::Release);
-        let mut set = rustix::thread::CpuSet::new();
-        set.set(cpu);
-        // If that is not allowed, hand-over is slower and that is all.
-        let _ = rustix::thread::sched_setaffinity(None, &set);
+        run_on([cpu]);
+    }
+
+    /// Runs `f`, which starts a process, where the JVM itself may run: the
+    /// process is not to share the one processor of the program's threads.
+    pub fn roaming<T>(cpu: usize, f: impl FnOnce() -> T) -> T {
+        if Place::current().is_none() {
+            return f();
+        }
+        run_on(0..CpuSet::MAX_CPU);
+        let result = f();
+        run_on([cpu]);
+        result
     }
 
     pub fn vacate(&self) {
@@ -103,4 +113,14 @@ impl Place {
             }
         }
     }
+}
+
+/// Lets the current thread run on these processors, as far as there are such.
+fn run_on(cpus: impl IntoIterator<Item = usize>) {
+    let mut set = CpuSet::new();
+    for cpu in cpus {
+        set.set(cpu);
+    }
+    // If that is not allowed, hand-over is slower and that is all.
+    let _ = rustix::thread::sched_setaffinity(None, &set);
 }

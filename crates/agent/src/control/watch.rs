@@ -21,6 +21,8 @@ const PATIENCE: u32 = 5;
 const JVM_PATIENCE: u32 = 200;
 /// Looks in a row that find nobody running although somebody could.
 const IDLE: u32 = 100;
+/// Looks between two times that the schedule is handed to the file system.
+const FLUSH: u32 = 20;
 /// How long the JVM may take to tell what its threads do when a run is given up.
 const LAST_WORDS: Duration = Duration::from_secs(20);
 
@@ -46,6 +48,7 @@ impl Control {
         let mut last_life = Instant::now();
         let mut asleep: Option<(u32, u64)> = None;
         let (mut looks, mut jvm_looks, mut idle_looks) = (0, 0, 0);
+        let (mut flushed, mut unflushed) = (0, 0);
         while !self.is_over.load(Ordering::Acquire) {
             std::thread::sleep(PERIOD);
             let now = self.beat.load(Ordering::Relaxed);
@@ -54,6 +57,11 @@ impl Control {
                 let running = state.world.running().and_then(|t| self.place(t));
                 (running, state.world.is_idle())
             };
+            unflushed += 1;
+            if unflushed >= FLUSH && now != flushed {
+                (flushed, unflushed) = (now, 0);
+                self.lock().journal.flush();
+            }
             idle_looks = if idle && now == beat {
                 idle_looks + 1
             } else {

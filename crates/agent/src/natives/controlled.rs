@@ -4,7 +4,7 @@
 use super::jdk::{Method0, original, wrapped};
 use super::{Env, controlled, instead, with};
 use crate::agent;
-use crate::control::Control;
+use crate::control::{Control, Place};
 use crate::jni::Jni;
 use jni_sys::{jboolean, jclass, jint, jlong, jobject};
 use std::ffi::c_void;
@@ -24,8 +24,58 @@ wrapped! { pub(super) under_control:
     ACCEPT: "sun/nio/ch/Net" "accept" "(Ljava/io/FileDescriptor;Ljava/io/FileDescriptor;[Ljava/net/InetSocketAddress;)I" => net_accept;
     READ0: "sun/nio/ch/SocketDispatcher" "read0" "(Ljava/io/FileDescriptor;JI)I" => socket_read;
     EPOLL: "sun/nio/ch/EPoll" "wait" "(IJII)I" => epoll_wait;
+    FORK: "java/lang/ProcessImpl" "forkAndExec" "(I[B[B[BI[BI[B[IZ)I" => fork_and_exec;
     REAP: "java/lang/ProcessHandleImpl" "waitForProcessExit0" "(JZ)I" => await_process;
     STDIN: "java/io/FileInputStream" "readBytes" "([BII)I" => file_read;
+}
+
+/// The program's threads share one processor; the processes it starts need not.
+#[allow(clippy::too_many_arguments)] // the native's
+extern "system" fn fork_and_exec(
+    env: Env,
+    this: jobject,
+    mode: jint,
+    helper: jobject,
+    program: jobject,
+    arguments: jobject,
+    argument_count: jint,
+    environment: jobject,
+    environment_count: jint,
+    directory: jobject,
+    descriptors: jobject,
+    redirect: jboolean,
+) -> jint {
+    type Original = extern "system" fn(
+        Env,
+        jobject,
+        jint,
+        jobject,
+        jobject,
+        jobject,
+        jint,
+        jobject,
+        jint,
+        jobject,
+        jobject,
+        jboolean,
+    ) -> jint;
+    let cpu = with(env, |a, _| a.control.as_ref().map_or(0, Control::cpu));
+    Place::roaming(cpu, || {
+        original!(FORK as Original)(
+            env,
+            this,
+            mode,
+            helper,
+            program,
+            arguments,
+            argument_count,
+            environment,
+            environment_count,
+            directory,
+            descriptors,
+            redirect,
+        )
+    })
 }
 
 extern "system" fn park(env: Env, this: jobject, absolute: jboolean, time: jlong) {

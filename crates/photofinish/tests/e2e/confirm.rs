@@ -195,6 +195,42 @@ fn synchronized_collections_of_the_jdk_race_inside() {
     });
 }
 
+/// A list that shrinks after its iterator looked whether it was changed, and
+/// before it looks whether there is a next element.
+#[test]
+fn a_list_can_shrink_under_its_iterator() {
+    let program = program(&["Wrappers", "ArrayList", "containsAll", "removeAll"]);
+    let pair = (0..5).find_map(|_| {
+        let results = tempfile::tempdir().unwrap();
+        let found = confirm(&program, results.path(), &["--trials", "1"]);
+        let sides = |race: &Value| [0, 1].map(|i| race["accesses"][i].clone());
+        let races = found.races().iter();
+        let mut races = races
+            .filter(|r| r["location"]["field"] == "size")
+            .map(sides);
+        let wanted = races.find(|sides| {
+            let is = |class: &str, method: &str| {
+                let this = |a: &Value| a["class"] == class && a["method"] == method;
+                sides.iter().any(this)
+            };
+            is("java.util.ArrayList$Itr", "next") && is("java.util.ArrayList", "shiftTailOverGap")
+        });
+        let line = |a: Value| format!("ArrayList.java:{}", a["line"]);
+        wanted.map(|sides| sides.map(line).join(","))
+    });
+    let pair = pair.expect("the hybrid run meets the pair");
+    let results = tempfile::tempdir().unwrap();
+    let options = ["--all-trials", "--trials", "40", "--pair", &pair];
+    let found = confirm(&program, results.path(), &options);
+    let error = "NoSuchElementException";
+    let outcomes = found.races().iter().flat_map(|r| outcomes(r, "exception"));
+    let shown = outcomes
+        .clone()
+        .find(|o| o["detail"].as_str().unwrap().contains(error));
+    let shown = shown.unwrap_or_else(|| panic!("{pair}: {:#?}", outcomes.collect::<Vec<_>>()));
+    replays(shown["replay"]["command"].as_str().unwrap(), error, &pair);
+}
+
 /// Runs a replay command as a shell would; it must show the same exception.
 fn replays(command: &str, error: &str, name: &str) {
     let words = command.strip_prefix("photofinish ").unwrap();
