@@ -45,6 +45,9 @@ pub struct Section {
     pub output: Option<String>,
     /// What some schedule brings about.
     pub diagnosis: Option<String>,
+    /// What `advise` must propose and find to help.
+    #[serde(default)]
+    pub repairs: Vec<String>,
     /// Of kernels to measure with.
     pub kind: Option<String>,
     pub small: Option<String>,

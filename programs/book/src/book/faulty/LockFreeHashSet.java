@@ -1,0 +1,61 @@
+package book.faulty;
+
+import book.Two;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** A set of lock-free chains in an array that is filled when a bucket is first needed. */
+public final class LockFreeHashSet extends Two {
+    static final class Node {
+        final int key;
+        AtomicReference<Node> next;
+
+        Node(int key, Node next) {
+            this.key = key;
+            this.next = new AtomicReference<>(next); // race: LockFreeHashSet
+        }
+    }
+
+    static final class BucketList {
+        Node head;
+
+        BucketList() {
+            head = new Node(Integer.MIN_VALUE, null); // race: LockFreeHashSet
+        }
+
+        boolean add(int key) {
+            while (true) {
+                Node before = head; // race: LockFreeHashSet
+                Node at = before.next.get(); // race: LockFreeHashSet
+                while (at != null && at.key < key) {
+                    before = at;
+                    at = at.next.get();
+                }
+                if (at != null && at.key == key) {
+                    return false;
+                }
+                if (before.next.compareAndSet(at, new Node(key, at))) {
+                    return true;
+                }
+            }
+        }
+    }
+
+    private final BucketList[] bucket = new BucketList[1];
+
+    /** The bucket at this place; if two threads make it, the second one stays. */
+    private BucketList bucket(int at) {
+        if (bucket[at] == null) { // race: LockFreeHashSet
+            bucket[at] = new BucketList(); // race: LockFreeHashSet
+        }
+        return bucket[at]; // race: LockFreeHashSet
+    }
+
+    @Override
+    protected void work(int me) {
+        bucket(0).add(me);
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        new LockFreeHashSet().run();
+    }
+}

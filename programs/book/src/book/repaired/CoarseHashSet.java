@@ -1,0 +1,34 @@
+package book.repaired;
+
+import book.Item;
+import book.Two;
+
+/** A set with one lock, also for the question whether it must grow. */
+public final class CoarseHashSet extends Two {
+    private final Object lock = new Object();
+    private Item[] table = new Item[2];
+    private int size;
+
+    private void add(int key) {
+        synchronized (lock) {
+            int at = key % table.length;
+            if (!Item.contains(table[at], key)) {
+                table[at] = new Item(key, table[at]);
+                size++;
+            }
+            if (size > 4) {
+                table = Item.spread(table);
+            }
+        }
+    }
+
+    @Override
+    protected void work(int me) {
+        add(me);
+        add(me + 2);
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        new CoarseHashSet().run();
+    }
+}
