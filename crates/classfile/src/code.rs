@@ -213,6 +213,13 @@ impl<'a> Code<'a> {
         self.insns.get(self.index_of(pc)?)
     }
 
+    /// The bytes of the instruction with this index, as they stand in the file.
+    pub fn raw(&self, index: usize) -> &[u8] {
+        let start = self.insns.get(index).map_or(0, |i| i.pc as usize);
+        let end = self.end_of(index) as usize;
+        self.bytes.get(start..end).unwrap_or_default()
+    }
+
     /// The pc behind the instruction at this index.
     pub fn end_of(&self, index: usize) -> u32 {
         self.insns.get(index + 1).map_or(self.code_len(), |i| i.pc)

@@ -9,9 +9,9 @@
 //! and monitors (`data.rs`), and its calls into Unsafe, VarHandle and arraycopy
 //! (`calls.rs`). A controlled run adds scheduling points (`points.rs`), and
 //! synchronized methods lock by themselves (`monitor.rs`); for prediction the way
-//! through the code is told (`follow.rs`). What the methods of
-//! the bridge are is in [`probes`]; the crate
-//! `classfile` does the byte work.
+//! through the code is told (`follow.rs`). What the methods of the bridge are is
+//! in [`probes`]; the crate `classfile` does the byte work. Before all that, a
+//! class may be changed as its author might change it ([`repair`]).
 //!
 //! # What it claims
 //! * Rewritten code does what it did: probes are straight-line, leave stack and
@@ -43,6 +43,7 @@ mod monitor;
 mod points;
 mod policy;
 pub mod probes;
+pub mod repair;
 mod shadow;
 mod site;
 
