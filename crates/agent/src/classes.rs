@@ -2,6 +2,7 @@
 
 use crate::Agent;
 use crate::jni::Jni;
+use crate::jvmti::class_in;
 use crate::options;
 use crate::sites::ClassSites;
 use instrument::{Level, Mode, PREFIX, Request, Rewritten, Site, SiteKind};
@@ -126,7 +127,7 @@ impl Agent {
         let Some(name) = self.jvmti.class_signature(class) else {
             return;
         };
-        let name = name.trim_start_matches('L').trim_end_matches(';');
+        let name = class_in(&name);
         let ours = {
             let all = self
                 .unsynchronized

@@ -5,7 +5,7 @@
 
 use crate::bridge::{self, Bridge};
 use crate::jni::Jni;
-use crate::jvmti::{Callbacks, RawEnv, capability, event};
+use crate::jvmti::{Callbacks, RawEnv, capability, class_in, event};
 use crate::{Agent, agent, guard, natives};
 use jni_sys::{JNIEnv, jclass, jint, jmethodID, jobject};
 use std::ffi::{c_char, c_uchar, c_void};
@@ -232,7 +232,7 @@ extern "system" fn native_bind(
                 let Some(class) = a.jvmti.class_signature(a.jvmti.method_class(method)) else {
                     return;
                 };
-                let class = class.trim_start_matches('L').trim_end_matches(';');
+                let class = class_in(&class);
                 natives::in_front_of(class, &name, &desc, address)
             }
             None => natives::known_name(address).and_then(|(name, desc)| {

@@ -507,3 +507,23 @@ impl Jvmti {
         frames
     }
 }
+
+/// The class in a signature: of `Lpack/Class;` what is between. Only the one
+/// letter goes: a class may begin with another L.
+pub fn class_in(signature: &str) -> &str {
+    let inside = signature.strip_prefix('L');
+    let inside = inside.and_then(|rest| rest.strip_suffix(';'));
+    inside.unwrap_or(signature)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::class_in;
+
+    #[test]
+    fn a_class_keeps_its_own_first_letter() {
+        assert_eq!(class_in("LLazyCache;"), "LazyCache");
+        assert_eq!(class_in("Ljava/util/List;"), "java/util/List");
+        assert_eq!(class_in("[I"), "[I");
+    }
+}

@@ -4,6 +4,7 @@
 
 use crate::Agent;
 use crate::jni::Jni;
+use crate::jvmti::class_in;
 use crate::memory::{FINAL, IGNORE, VOLATILE, leak};
 use crate::options::Mode;
 use instrument::{
@@ -277,10 +278,7 @@ impl Agent {
     /// The number of a field, for events.
     fn slot(&self, field: &Found) -> i64 {
         let class = self.jvmti.class_signature(field.class).unwrap_or_default();
-        let class = class
-            .trim_start_matches('L')
-            .trim_end_matches(';')
-            .to_owned();
+        let class = class_in(&class).to_owned();
         let (name, desc) = (field.name.clone(), field.desc.clone());
         let mut fields = self.fields.lock().unwrap_or_else(|e| e.into_inner());
         let fields = &mut *fields;
