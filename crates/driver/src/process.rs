@@ -67,6 +67,9 @@ pub struct Watchdog {
     pub patience: Duration,
     /// Files that grow while it runs.
     pub files: Vec<PathBuf>,
+    /// When these are bigger together, in bytes, the run is ended as by a time
+    /// limit.
+    pub most: Option<u64>,
 }
 
 /// A program to run.
@@ -319,6 +322,13 @@ impl Running {
                 (self.seen, self.alive) = (seen, now);
                 self.used = processor_time(self.pid);
             }
+            let most = self.watchdog.as_ref().and_then(|w| w.most);
+            if most.is_some_and(|most| self.files() > most) {
+                self.stopped = Some(Stopped::TimeLimit);
+                self.send(Signal::TERM);
+                self.enter(Stage::Asked, GRACE);
+                return Ok(());
+            }
             let patience = self.watchdog.as_ref().map(|w| w.patience);
             let quiet = now - self.alive;
             if patience.is_some_and(|patience| {
@@ -345,9 +355,14 @@ impl Running {
     fn signs(&self) -> u64 {
         let taps = [&self.stdout, &self.stderr].into_iter().flatten();
         let bytes: u64 = taps.map(|(tap, _)| tap.bytes()).sum();
+        bytes + self.files()
+    }
+
+    /// Bytes in the watched files.
+    fn files(&self) -> u64 {
         let files = self.watchdog.iter().flat_map(|w| &w.files);
         let sizes = files.filter_map(|file| std::fs::metadata(file).ok());
-        bytes + sizes.map(|m| m.len()).sum::<u64>()
+        sizes.map(|m| m.len()).sum()
     }
 
     fn send(&self, signal: Signal) {

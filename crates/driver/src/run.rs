@@ -39,6 +39,8 @@ pub struct Request<'a> {
     pub input: Input,
     pub output: Output,
     pub time_limit: Option<Duration>,
+    /// Bytes of trace after which the run is ended, as by the time limit.
+    pub most_recorded: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -97,8 +99,17 @@ impl Request<'_> {
                         .cloned()
                         .chain([out.join("findings.jsonl")])
                         .collect(),
+                    most: None,
                 })
             });
+        let recorded = self.options.trace.iter().zip(self.most_recorded);
+        let watchdog = watchdog.or(recorded
+            .map(|(trace, most)| Watchdog {
+                patience: Duration::MAX,
+                files: vec![trace.clone()],
+                most: Some(most),
+            })
+            .next());
         Job {
             command,
             input: self.input.clone(),

@@ -1,6 +1,10 @@
 //! The command line, defined once: parsing, help and completions come from
 //! here.
 
+mod hunt;
+
+pub use hunt::{Completions, Hunt, Man};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use driver::options::Statement;
 use std::ffi::OsString;
@@ -22,10 +26,24 @@ use std::time::Duration;
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
+    /// Options of the project [default: photofinish.toml, if there is one]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub config: Option<PathBuf>,
+    /// Leave photofinish.toml alone
+    #[arg(long, global = true, conflicts_with = "config")]
+    pub no_config: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Everything, in order: who just wants to know begins here
+    ///
+    /// Runs the program freely and records it, predicts what other schedules
+    /// would show, makes each suspected race happen, looks for races that
+    /// hide, all within `--time-limit` (5 minutes). Ctrl-C ends it with what was
+    /// found so far. The program gets no input unless `--input` gives it some,
+    /// and what it prints is not shown; `-v` shows it for the first run.
+    Hunt(Box<Hunt>),
     /// Run a program and report its data races
     ///
     /// Give after `--` what you would write after `java`:
@@ -61,8 +79,12 @@ pub enum Command {
     /// Look into recorded traces
     #[command(subcommand)]
     Trace(TraceCommand),
-    /// Render a saved result (JSON) for the terminal
+    /// Render a saved result for the terminal
     Report(Report),
+    /// Completions for a shell, on standard output
+    Completions(Completions),
+    /// The manual page, on standard output: `photofinish man | man -l -`
+    Man(Man),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -158,7 +180,8 @@ pub struct Detect {
 
 #[derive(Debug, Args)]
 pub struct Confirm {
-    /// Take the pairs from this report (JSON) instead of a run with hybrid
+    /// Take the pairs from this result (JSON, or a directory of results) instead
+    /// of a run with hybrid
     #[arg(long, value_name = "FILE", conflicts_with = "pair")]
     pub from: Option<PathBuf>,
     /// Two statements to bring together: `Bank.java:12,Audit.java:40`
@@ -200,8 +223,11 @@ pub struct Replay {
     /// Where the results were kept
     #[arg(long, value_name = "DIR", default_value = driver::store::DEFAULT)]
     pub results: PathBuf,
+    /// An earlier result than the latest, by its number
+    #[arg(long, value_name = "N")]
+    pub result: Option<i64>,
     /// A schedule of its own, for the program given after `--`
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["id", "results"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["id", "results", "result"])]
     pub log: Option<PathBuf>,
     /// Let a debugger attach to this port before the program begins
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
@@ -218,7 +244,7 @@ pub struct Replay {
 impl Confirm {
     /// What `confirm` would do with nothing else said than this.
     pub fn plain(results: PathBuf, launch: Launch, show: Show) -> Confirm {
-        let Cli { command } = Cli::parse_from(["photofinish", "confirm", "--", "Main"]);
+        let Cli { command, .. } = Cli::parse_from(["photofinish", "confirm", "--", "Main"]);
         match command {
             Command::Confirm(plain) => Confirm {
                 steer: Steer {
@@ -235,7 +261,7 @@ impl Confirm {
 }
 
 /// Runs with one thread at a time.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Steer {
     /// What random choices begin with; run or trial N uses this plus N - 1
     #[arg(long, value_name = "S", default_value = "1")]
@@ -386,7 +412,8 @@ pub struct Launch {
     /// Packages whose own accesses are taken to be right
     #[arg(long, value_name = "PACKAGE", value_delimiter = ',')]
     pub trusted: Vec<String>,
-    /// Stop each run (confirm: all of them) after this long: `90`, `90s`, `2m`, `1h`
+    /// Stop each run (confirm and hunt: all of them) after this long: `90`, `90s`,
+    /// `2m`, `1h`
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub time_limit: Option<Duration>,
     /// The java launcher or JDK directory [default: JAVA_HOME, then PATH]
@@ -407,6 +434,10 @@ pub struct Show {
     /// program's own then goes to standard error
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Races to say nothing of, with the reason for each: lines such as
+    /// `race com.shop.Stats.* because a lost count does no harm`
+    #[arg(long, value_name = "FILE")]
+    pub suppress: Option<PathBuf>,
     /// Where Java sources are, besides the usual places
     #[arg(long, value_name = "DIR", value_delimiter = ',')]
     pub sources: Vec<PathBuf>,
@@ -422,8 +453,17 @@ pub struct Show {
 
 #[derive(Debug, Args)]
 pub struct Report {
-    /// A file written with --json; `-` reads standard input
+    /// A file written with --json, or a directory of results; `-` reads
+    /// standard input
+    #[arg(value_name = "FILE", default_value = driver::store::DEFAULT)]
     pub file: PathBuf,
+    /// Of a directory: an earlier result than the latest, by its number
+    #[arg(long, value_name = "N")]
+    pub result: Option<i64>,
+    /// Compare with an earlier result: a file, a directory of results, or the
+    /// number of a result in the same directory. Only new races count as found
+    #[arg(long, value_name = "OLD")]
+    pub baseline: Option<String>,
     #[command(flatten)]
     pub show: Show,
 }

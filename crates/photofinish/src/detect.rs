@@ -7,6 +7,7 @@ use crate::offline;
 use crate::session::Session;
 use crate::show;
 use crate::steer;
+use crate::suppress;
 use driver::options::Mode;
 use driver::process::Output;
 use driver::store::{Schedule, Writer};
@@ -25,6 +26,7 @@ pub fn command(args: &Detect) -> Result<u8, Failure> {
             "without a detector there is nothing to find in a free run; choose a --scheduler",
         ));
     }
+    let known = suppress::load(&args.show)?;
     let launcher = Launcher::new(&args.launch)?;
     // Fail now, not after an hour of running.
     let json = show::JsonFile::open(&args.show)?;
@@ -44,6 +46,7 @@ pub fn command(args: &Detect) -> Result<u8, Failure> {
         }
     }
     let (mut report, code) = session.finish("detect");
+    let code = suppress::apply(&known, &mut report, code);
     steered.keep(&launcher, &mut report)?;
     json.write(&report)?;
     show::to_terminal(&report, &args.show, &args.launch.program, std::io::stderr())?;

@@ -38,6 +38,8 @@ pub struct Plan {
     pub input: Input,
     pub output: Output,
     pub time_limit: Option<Duration>,
+    /// Bytes of trace after which the run is ended.
+    pub most_recorded: Option<u64>,
 }
 
 impl Plan {
@@ -49,6 +51,7 @@ impl Plan {
             input: Input::Inherit,
             output,
             time_limit: None,
+            most_recorded: None,
         }
     }
 }
@@ -193,6 +196,7 @@ impl<'a> Launcher<'a> {
             input: plan.input,
             output: plan.output,
             time_limit: plan.time_limit,
+            most_recorded: plan.most_recorded,
         }
     }
 }

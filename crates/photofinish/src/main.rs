@@ -2,19 +2,25 @@
 //! what it does lives in the crates it puts together.
 
 mod args;
+mod config;
 mod confirm;
 mod detect;
 mod exit;
 mod full;
+mod generated;
+mod hunt;
 mod launch;
 mod offline;
 mod predict;
+mod progress;
 mod record;
 mod replay;
+mod saved;
 mod session;
 mod show;
 mod sources;
 mod steer;
+mod suppress;
 mod trace_command;
 
 use clap::Parser;
@@ -22,7 +28,11 @@ use exit::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match args::Cli::try_parse() {
+    let args = match config::extend(std::env::args_os().collect()) {
+        Ok(args) => args,
+        Err(failure) => return failed(failure),
+    };
+    let cli = match args::Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are answers, anything else is bad usage.
@@ -32,6 +42,7 @@ fn main() -> ExitCode {
         }
     };
     let result = match cli.command {
+        args::Command::Hunt(args) => hunt::command(&args),
         args::Command::Detect(args) => detect::command(&args),
         args::Command::Confirm(args) => confirm::command(args),
         args::Command::Replay(args) => replay::command(&args),
@@ -39,12 +50,16 @@ fn main() -> ExitCode {
         args::Command::Predict(args) => predict::command(&args),
         args::Command::Trace(command) => trace_command::command(&command),
         args::Command::Report(args) => show::command(&args),
+        args::Command::Completions(args) => generated::completions(&args),
+        args::Command::Man(args) => generated::man(&args),
     };
     match result {
         Ok(code) => code.into(),
-        Err(Failure { code, error }) => {
-            eprintln!("photofinish: {error:#}");
-            code.into()
-        }
+        Err(failure) => failed(failure),
     }
+}
+
+fn failed(Failure { code, error }: Failure) -> ExitCode {
+    eprintln!("photofinish: {error:#}");
+    code.into()
 }

@@ -5,6 +5,7 @@
 use crate::args::{Detect, Detector};
 use crate::exit::{self, Failure};
 use crate::show;
+use crate::suppress;
 use crate::trace_command::{self, dotted};
 use anyhow::Context;
 use detect::held::HeldLocks;
@@ -22,6 +23,7 @@ const ACC_STATIC: u16 = 0x0008;
 
 pub fn command(args: &Detect, path: &Path) -> Result<u8, Failure> {
     let start = Instant::now();
+    let known = suppress::load(&args.show)?;
     let json = show::JsonFile::open(&args.show)?;
     let mut trace = trace_command::open(path)?;
     let found = match args.detector {
@@ -67,6 +69,7 @@ pub fn command(args: &Detect, path: &Path) -> Result<u8, Failure> {
         }
         () => exit::NOTHING_FOUND,
     };
+    let code = suppress::apply(&known, &mut report, code);
     json.write(&report)?;
     show::to_terminal(&report, &args.show, &args.launch.program, std::io::stderr())?;
     Ok(code)

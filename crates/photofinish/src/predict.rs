@@ -12,6 +12,7 @@ use crate::launch::Launcher;
 use crate::offline::{self, HeldLock, Names};
 use crate::session::Session;
 use crate::show;
+use crate::suppress;
 use ::predict::deps::Deps;
 use ::predict::{Method, Prediction, Predictions, Standing};
 use anyhow::Context;
@@ -38,6 +39,8 @@ const STRETCHES: usize = 200;
 pub fn command(args: &Predict) -> Result<u8, Failure> {
     let methods: BTreeSet<Method> = args.engine.iter().map(|e| method(*e)).collect();
     let asked = Asked::new(args)?;
+    // An error in it should not wait for a run.
+    suppress::load(&args.show)?;
     match &args.trace {
         Some(path) => from_trace(args, &methods, &asked, path),
         None => from_program(args, &methods, &asked),
@@ -477,6 +480,7 @@ fn finish(
             report.other.insert(name.into(), Value::Array(list));
         }
     }
+    let code = suppress::apply(&suppress::load(&args.show)?, &mut report, code);
     let confirms = args.confirm && !report.races.is_empty();
     if !confirms {
         json.write(&report)?;

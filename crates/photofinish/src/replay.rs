@@ -24,6 +24,7 @@ use schedule::table::{self, Row, Table};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
+use tempfile::TempDir;
 
 /// With a debugger attached nobody can say what is stuck.
 const PATIENCE_OF_DEBUGGERS: u64 = 24 * 60 * 60;
@@ -33,6 +34,8 @@ struct Kept {
     program: Option<Program>,
     schedule: Schedule,
     log: PathBuf,
+    /// Where the log is while the agent reads it, if it was kept in results.
+    _unpacked: Option<TempDir>,
 }
 
 pub fn command(args: &Replay) -> Result<u8, Failure> {
@@ -122,17 +125,23 @@ fn find(args: &Replay) -> Result<Kept, Failure> {
                 ..Schedule::default()
             },
             log: log.canonicalize()?,
+            _unpacked: None,
         });
     }
-    let store = Store::open(&args.results).map_err(|e| usage(e.into()))?;
+    let store = Store::open_result(&args.results, args.result).map_err(|e| usage(e.into()))?;
     let id = args.id.as_deref().unwrap_or_default();
-    let (schedule, log) = store.schedule(id).map_err(|e| usage(e.into()))?;
+    let (schedule, bytes) = store.schedule(id).map_err(|e| usage(e.into()))?;
+    let directory = tempfile::Builder::new()
+        .prefix("photofinish-")
+        .tempdir()
+        .context("cannot make a directory for the schedule; is TMPDIR writable?")?;
+    let log = directory.path().join("kept.pfs");
+    std::fs::write(&log, bytes).context("cannot unpack the schedule")?;
     Ok(Kept {
-        schedule: schedule.clone(),
-        log: log
-            .canonicalize()
-            .with_context(|| format!("the schedule {} is gone", log.display()))?,
+        schedule,
+        log: log.canonicalize()?,
         program: Some(store.program().clone()),
+        _unpacked: Some(directory),
     })
 }
 
@@ -399,6 +408,7 @@ mod tests {
                 ..Schedule::default()
             },
             log: PathBuf::new(),
+            _unpacked: None,
         }
     }
 

@@ -3,14 +3,17 @@
 
 use crate::args::{self, Color, Show};
 use crate::exit::{self, Failure};
+use crate::saved;
 use crate::sources::SourceTree;
+use crate::suppress;
 use anyhow::Context;
 use driver::process::Output;
+use report::baseline::Comparison;
 use report::result::Report;
 use report::terminal::{self, Options};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{BufWriter, IsTerminal, Read, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 /// `photofinish 0.1.0`.
@@ -20,25 +23,23 @@ pub fn tool() -> String {
 
 /// `photofinish report FILE`.
 pub fn command(args: &args::Report) -> Result<u8, Failure> {
-    let mut bytes = Vec::new();
-    if args.file == Path::new("-") {
-        std::io::stdin()
-            .read_to_end(&mut bytes)
-            .context("cannot read standard input")?;
-    } else {
-        bytes = std::fs::read(&args.file)
-            .with_context(|| format!("cannot read {}", args.file.display()))
-            .map_err(|error| Failure {
-                code: exit::USAGE,
-                error,
-            })?;
+    let known = suppress::load(&args.show)?;
+    let mut report = saved::load(&args.file, args.result)?;
+    let mut code = match report.has_findings() {
+        true => exit::FOUND,
+        false => exit::NOTHING_FOUND,
+    };
+    code = suppress::apply(&known, &mut report, code);
+    if let Some(old) = &args.baseline {
+        let (earlier, name) = saved::baseline(old, &args.file)?;
+        let found = Comparison::of(&report, &earlier);
+        if found.new.is_empty() && report.deadlocks.is_empty() && report.failures.is_empty() {
+            code = exit::NOTHING_FOUND;
+        }
+        report
+            .other
+            .insert("baseline".to_owned(), found.json(&name));
     }
-    let report = Report::from_json(&bytes)
-        .with_context(|| args.file.display().to_string())
-        .map_err(|error| Failure {
-            code: exit::USAGE,
-            error,
-        })?;
     let json = JsonFile::open(&args.show)?;
     let on_stdout = json.is_stdout();
     json.write(&report)?;
@@ -46,11 +47,7 @@ pub fn command(args: &args::Report) -> Result<u8, Failure> {
         let program: Vec<OsString> = report.program.args.iter().map(OsString::from).collect();
         to_terminal(&report, &args.show, &program, std::io::stdout())?;
     }
-    Ok(if report.has_findings() {
-        exit::FOUND
-    } else {
-        exit::NOTHING_FOUND
-    })
+    Ok(code)
 }
 
 /// What to do with the program's standard output.

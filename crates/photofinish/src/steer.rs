@@ -105,7 +105,6 @@ pub fn schedule(
         pair: pair
             .map(|side| side.iter().map(ToString::to_string).collect())
             .collect(),
-        log: String::new(),
     }
 }
 

@@ -3,8 +3,12 @@
 //!
 //! ```text
 //! finding, control  what a run says ─► merge ─► result, confirmed  the JSON contract ─► terminal
+//! absorb            two results of one program made one
+//! suppress, baseline  what is known already
 //! ```
 
+mod absorb;
+pub mod baseline;
 pub mod confirmed;
 pub mod control;
 pub mod finding;
@@ -12,5 +16,6 @@ pub mod fingerprint;
 pub mod merge;
 pub mod result;
 pub mod snippet;
+pub mod suppress;
 pub mod terminal;
 pub mod text;

@@ -20,14 +20,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// left out: a race on `table[3]` and one on `table[4]` at the same statements
 /// are one.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Key {
+pub(crate) struct Key {
     location: (String, String),
     lines: [(String, String, Option<u32>); 2],
 }
 
 impl Key {
-    fn of(race: &finding::Race) -> Key {
-        let location = match &race.location {
+    pub(crate) fn of(location: &Location, ends: [&Frame; 2]) -> Key {
+        let location = match location {
             Location::Field { class, field, .. } => (class.clone(), field.clone()),
             Location::Array {
                 array,
@@ -44,10 +44,14 @@ impl Key {
             }
         };
         let line = |f: &Frame| (f.class.clone(), f.method.clone(), f.line.or(f.bci));
-        let mut lines = race.accesses.each_ref().map(|a| line(&a.frame));
+        let mut lines = ends.map(line);
         lines.sort();
         Key { location, lines }
     }
+}
+
+fn ends(race: &finding::Race) -> [&Frame; 2] {
+    race.accesses.each_ref().map(|access| &access.frame)
 }
 
 #[derive(Debug)]
@@ -82,7 +86,7 @@ impl Merge {
             if let Location::Array { allocated, .. } = &mut race.location {
                 *allocated = allocated.take().or(race.allocated.take());
             }
-            let key = Key::of(&race);
+            let key = Key::of(&race.location, ends(&race));
             let status = Status::of_detector(&race.detector);
             self.add_race(key.clone(), race, this_run, status);
             keys.insert(key);
@@ -153,7 +157,7 @@ impl Merge {
         if let Location::Array { allocated, .. } = &mut race.location {
             *allocated = allocated.take().or(race.allocated.take());
         }
-        let key = Key::of(&race);
+        let key = Key::of(&race.location, ends(&race));
         let seen = |entry: &Entry| entry.last_run == run;
         if !self.races.get(&key).is_some_and(seen)
             && let Some(run) = self.runs.last_mut()
@@ -289,7 +293,7 @@ fn add_statements(known: &mut Vec<Frame>, found: &finding::Race) {
     }
 }
 
-fn statement(frame: &Frame) -> (String, String, Option<String>, Option<u32>) {
+pub(crate) fn statement(frame: &Frame) -> (String, String, Option<String>, Option<u32>) {
     (
         frame.class.clone(),
         frame.method.clone(),

@@ -4,6 +4,7 @@
 //! what was not.
 
 mod control;
+mod known;
 
 use crate::finding::{AccessOp, Frame, Location, in_jdk};
 use crate::result::{Access, Race, Report, Run};
@@ -77,6 +78,8 @@ pub fn render(
         page.failure(failure)?;
     }
     page.coverage(report)?;
+    page.suppressed(report)?;
+    page.baseline(report)?;
     page.verdict(report)
 }
 

@@ -19,10 +19,12 @@ mod verdict;
 use crate::args::Confirm;
 use crate::exit::{self, Failure};
 use crate::launch::{Launcher, Plan, RunDir};
+use crate::progress::Progress;
+use crate::saved;
 use crate::session::Session;
 use crate::show;
 use crate::steer;
-use anyhow::Context;
+use crate::suppress;
 use driver::options::{Control, Mode, Statement};
 use driver::pool::{self, Ended};
 use driver::process::{Input, Outcome, Output, Stopped};
@@ -33,7 +35,6 @@ use report::result::{Race, Report};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use tally::{Kept, Tallies, Tally, Trial};
@@ -59,38 +60,83 @@ pub fn of_report(report: Report, mut args: Confirm) -> Result<u8, Failure> {
 }
 
 fn confirm(args: &Confirm, saved: Option<Report>) -> Result<u8, Failure> {
+    let known = suppress::load(&args.show)?;
     let launcher = Launcher::new(&args.launch)?;
     let json = show::JsonFile::open(&args.show)?;
-    let mut work = Work {
-        store: Some(steer::store(&args.steer)?),
-        args,
-        launcher: &launcher,
-        deadline: args
-            .launch
-            .time_limit
-            .and_then(|limit| Instant::now().checked_add(limit)),
-        limited: false,
-        interrupted: false,
-        warnings: BTreeSet::new(),
-        compared_with: String::new(),
-        progress: !args.show.quiet && std::io::stderr().is_terminal(),
-    };
+    let mut store = steer::store(&args.steer)?;
     let began = Instant::now();
-    let (mut report, code) = work.confirm(saved)?;
-    work.progress("");
-    report.warnings.extend(std::mem::take(&mut work.warnings));
+    let deadline = args
+        .launch
+        .time_limit
+        .and_then(|limit| began.checked_add(limit));
+    // Of an earlier result only the races are of use: its runs were others.
+    let saved = saved.map(|saved| Report {
+        runs: Vec::new(),
+        deadlocks: Vec::new(),
+        failures: Vec::new(),
+        coverage: Default::default(),
+        warnings: Vec::new(),
+        timing: Default::default(),
+        ..saved
+    });
+    let progress = Progress::new(args.show.quiet, deadline);
+    let tried = try_races(args, &launcher, &mut store, saved, deadline, &progress)?;
+    let Tried {
+        mut report, code, ..
+    } = tried;
+    progress.clear();
     report.timing.total_s = began.elapsed().as_secs_f64();
-    if let Some(store) = work.store.take() {
-        let program = steer::program(&launcher.java, &args.launch, args.input.as_deref())?;
-        store.finish(program, &report)?;
-    }
+    known.apply(&mut report);
+    let program = steer::program(&launcher.java, &args.launch, args.input.as_deref())?;
+    store.finish(program, &report)?;
     json.write(&report)?;
     show::to_terminal(&report, &args.show, &args.launch.program, std::io::stderr())?;
     Ok(match code {
         exit::NOTHING_FOUND | exit::FOUND if report.has_findings() => exit::FOUND,
-        exit::NOTHING_FOUND | exit::FOUND if work.limited || work.interrupted => exit::LIMIT,
+        exit::NOTHING_FOUND | exit::FOUND if tried.limited || tried.interrupted => exit::LIMIT,
         exit::FOUND => exit::NOTHING_FOUND,
         code => code,
+    })
+}
+
+/// What came of the trials.
+#[derive(Debug)]
+pub struct Tried {
+    pub report: Report,
+    /// Of the runs before the trials.
+    pub code: u8,
+    pub limited: bool,
+    pub interrupted: bool,
+}
+
+/// Tries the races of a report, or those that a run of its own finds. What the
+/// report has already stays, under the same ids.
+pub fn try_races(
+    args: &Confirm,
+    launcher: &Launcher<'_>,
+    store: &mut Writer,
+    saved: Option<Report>,
+    deadline: Option<Instant>,
+    progress: &Progress,
+) -> Result<Tried, Failure> {
+    let mut work = Work {
+        store,
+        args,
+        launcher,
+        deadline,
+        limited: false,
+        interrupted: false,
+        warnings: BTreeSet::new(),
+        compared_with: String::new(),
+        progress,
+    };
+    let (mut report, code) = work.confirm(saved)?;
+    report.warnings.extend(std::mem::take(&mut work.warnings));
+    Ok(Tried {
+        report,
+        code,
+        limited: work.limited,
+        interrupted: work.interrupted,
     })
 }
 
@@ -100,16 +146,7 @@ fn saved_report(args: &mut Confirm) -> Result<Option<Report>, Failure> {
     let Some(file) = &args.from else {
         return Ok(None);
     };
-    let usage = |error: anyhow::Error| Failure {
-        code: exit::USAGE,
-        error,
-    };
-    let bytes = std::fs::read(file)
-        .with_context(|| format!("cannot read {}", file.display()))
-        .map_err(usage)?;
-    let report = Report::from_json(&bytes)
-        .with_context(|| file.display().to_string())
-        .map_err(usage)?;
+    let report = saved::load(file, None)?;
     if args.launch.program.is_empty() {
         args.launch.program = report.program.args.iter().map(OsString::from).collect();
     }
@@ -127,14 +164,14 @@ struct Target {
 struct Work<'a> {
     args: &'a Confirm,
     launcher: &'a Launcher<'a>,
-    store: Option<Writer>,
+    store: &'a mut Writer,
     deadline: Option<Instant>,
     limited: bool,
     interrupted: bool,
     warnings: BTreeSet<String>,
     /// What output is compared with, in words.
     compared_with: String,
-    progress: bool,
+    progress: &'a Progress,
 }
 
 impl Work<'_> {
@@ -144,7 +181,7 @@ impl Work<'_> {
         let alone = self.launcher.native(self.input(), self.left())?;
         let mut session = Session::new(&self.args.launch);
         if self.over(&alone) {
-            return Ok(self.give_up(session));
+            return Ok(self.give_up(session, saved));
         }
         let own_run = saved.is_none() && self.args.pair.is_empty();
         if own_run {
@@ -161,7 +198,16 @@ impl Work<'_> {
         // With the detector they may find pairs that the free run did not show.
         let mode = if own_run { Mode::Hybrid } else { Mode::None };
         let (reference, kept) = self.reference(&alone, mode, &mut session)?;
-        let (mut report, code) = session.finish("confirm");
+        let (own, code) = session.finish("confirm");
+        let before = saved.as_ref().map_or(0, |saved| saved.runs.len() as u64);
+        let mut report = match saved {
+            Some(mut saved) => {
+                saved.absorb(own);
+                saved.command = "confirm".to_owned();
+                saved
+            }
+            None => own,
+        };
         report.program.exit = alone.exit;
         report.program.output_sha256 = alone.output_sha256.clone();
         report.timing.native_s = Some(alone.elapsed.as_secs_f64());
@@ -169,12 +215,7 @@ impl Work<'_> {
             let reference = self.compared_with.clone().into();
             report.other.insert("reference".to_owned(), reference);
         }
-        // A report of our own has its races already.
-        if let Some(saved) = saved {
-            report.races = saved.races;
-            report.other.extend(saved.other);
-        }
-        self.keep_runs(&mut report, kept)?;
+        self.keep_runs(&mut report, before, kept)?;
         if matches!(code, exit::NOT_EXERCISED | exit::TOOL_FAILED) || self.interrupted {
             return Ok((report, code));
         }
@@ -188,16 +229,18 @@ impl Work<'_> {
             self.try_to_confirm(target, &reference, &mut report)?;
         }
         // Strongest first, as everywhere; ids stay what they were.
-        report
-            .races
-            .sort_by_key(|race| std::cmp::Reverse(race.status));
+        report.rank();
         Ok((report, code))
     }
 
-    fn give_up(&self, session: Session) -> (Report, u8) {
-        let (mut report, _) = session.finish("confirm");
+    fn give_up(&self, session: Session, saved: Option<Report>) -> (Report, u8) {
+        let (own, _) = session.finish("confirm");
+        let mut report = saved.unwrap_or(Report {
+            warnings: Vec::new(),
+            ..own
+        });
         let text = "stopped before the program had ended once: nothing was tried";
-        report.warnings = vec![text.to_owned()];
+        report.warnings.push(text.to_owned());
         (report, exit::LIMIT)
     }
 
@@ -289,14 +332,16 @@ impl Work<'_> {
 
     /// Standstills and exceptions of the runs before the trials get their
     /// schedules.
-    fn keep_runs(&mut self, report: &mut Report, kept: BTreeMap<u64, Kept>) -> Result<(), Failure> {
-        let Some(store) = &mut self.store else {
-            return Ok(());
-        };
+    fn keep_runs(
+        &mut self,
+        report: &mut Report,
+        before: u64,
+        kept: BTreeMap<u64, Kept>,
+    ) -> Result<(), Failure> {
         // Races get theirs from the trials.
         let races = std::mem::take(&mut report.races);
-        let kept = steer::keep(&self.args.steer, store, report, |run| {
-            let kept = kept.get(&run)?;
+        let kept = steer::keep(&self.args.steer, self.store, report, |run| {
+            let kept = kept.get(&run.checked_sub(before)?)?;
             Some((kept.schedule.clone(), kept.log.clone()))
         });
         report.races = races;
@@ -352,12 +397,10 @@ impl Work<'_> {
                 tally.race.id = next_id(&report.races);
             }
             let steer = &self.args.steer;
-            let store = &mut self.store;
+            let store = &mut *self.store;
             let race = tally.finish(ran, asked, |kept| {
                 let replay = steer::replay(steer, &kept.schedule.name, kept.schedule.seed);
-                if let Some(store) = store {
-                    store.add(kept.schedule, &kept.log)?;
-                }
+                store.add(kept.schedule, &kept.log)?;
                 Ok::<_, driver::store::StoreError>(replay)
             })?;
             let place = report.races.iter().position(|known| known.id == race.id);
@@ -468,14 +511,12 @@ impl Work<'_> {
             for still in &run.findings.livelocks {
                 note(deadlocks, Deadlock::of("livelock", still.clone(), 0));
             }
-            if progress {
-                let hit = tallies.all.first().map_or(0, |tally| tally.hit);
-                let name = &target.name;
-                eprint!(
-                    "\r\x1b[K{name}: trial {ran} of {}, made to happen in {hit}",
-                    args.trials
-                );
-            }
+            let hit = tallies.all.first().map_or(0, |tally| tally.hit);
+            let name = &target.name;
+            progress.say(&format!(
+                "{name}: trial {ran} of {}, made to happen in {hit}",
+                args.trials
+            ));
             if tallies.is_settled() && !args.all_trials {
                 ControlFlow::Break(())
             } else {
@@ -530,9 +571,7 @@ impl Work<'_> {
     }
 
     fn progress(&self, text: &str) {
-        if self.progress {
-            eprint!("\r\x1b[K{text}");
-        }
+        self.progress.say(text);
     }
 }
 

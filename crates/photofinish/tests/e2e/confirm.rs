@@ -354,16 +354,3 @@ fn a_time_limit_is_75_when_nothing_was_found() {
         String::from_utf8_lossy(&done.stderr)
     );
 }
-
-#[test]
-fn a_directory_with_other_things_in_it_is_not_used() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("notes.txt"), "mine").unwrap();
-    let mut tool = photofinish();
-    tool.args(["confirm", "--results"])
-        .arg(dir.path())
-        .args(["--", "Main"]);
-    let done = finish(tool, "");
-    assert_eq!(done.status.code(), Some(64));
-    assert!(dir.path().join("notes.txt").exists());
-}

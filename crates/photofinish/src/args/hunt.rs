@@ -1,0 +1,40 @@
+//! `hunt`, and the commands that are made from these definitions themselves.
+
+use super::{Launch, Show, Steer};
+use clap::Args;
+use clap_complete::Shell;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct Hunt {
+    /// Runs for each pair of statements that may race
+    #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
+    pub trials: u32,
+    /// Runs under control that look for what free runs do not show
+    #[arg(long, value_name = "N", default_value = "20")]
+    pub runs: u32,
+    /// Runs side by side [default: one a core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub jobs: Option<u32>,
+    /// The program's standard input in every run; `-` reads it from ours
+    /// [default: none]
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+    #[command(flatten)]
+    pub steer: Steer,
+    #[command(flatten)]
+    pub launch: Launch,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+pub struct Completions {
+    pub shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The command whose page is wanted, instead of the first
+    pub command: Option<String>,
+}

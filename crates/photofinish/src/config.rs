@@ -1,0 +1,335 @@
+//! `photofinish.toml`: options that a project always wants.
+//!
+//! Every option of the command line can stand there under its long name, at
+//! the top for all commands that have it, or in a table for one command; and
+//! `program`, what would follow `--`. docs/configuration.md is the manual. The
+//! file is turned into arguments that are put before the user's own, and what
+//! the user says replaces what the file says: there is one parser for both, and
+//! one set of rules.
+
+use crate::args::Cli;
+use crate::exit::{self, Failure};
+use anyhow::Context;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command, CommandFactory};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// The file in the current directory.
+const FILE: &str = "photofinish.toml";
+
+/// Options that say what to look at instead of a program.
+const INSTEAD: [&str; 3] = ["trace", "from", "log"];
+
+/// Commands that know their program from elsewhere.
+const WITHOUT_PROGRAM: [&str; 2] = ["replay", "report"];
+
+/// The arguments with those of the file, if there is one.
+pub fn extend(args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
+    let Ok(matches) = Cli::command().try_get_matches_from(&args) else {
+        // What is wrong with them is said elsewhere.
+        return Ok(args);
+    };
+    let Some((name, given)) = matches.subcommand() else {
+        return Ok(args);
+    };
+    let Some(path) = file(given) else {
+        return Ok(args);
+    };
+    let settings = read(&path)
+        .and_then(|table| arguments(&Cli::command(), &table, name, given))
+        .with_context(|| format!("cannot use {}", path.display()))
+        .map_err(|error| Failure {
+            code: exit::USAGE,
+            error,
+        })?;
+    Ok(settings.insert(args, name))
+}
+
+fn file(given: &ArgMatches) -> Option<PathBuf> {
+    if given.get_flag("no_config") {
+        return None;
+    }
+    let named = given.get_one::<PathBuf>("config");
+    let usual = || Some(PathBuf::from(FILE)).filter(|path| path.exists());
+    named.cloned().or_else(usual)
+}
+
+fn read(path: &Path) -> anyhow::Result<Table> {
+    let text = std::fs::read_to_string(path)?;
+    Ok(text.parse::<Table>()?)
+}
+
+/// What the file adds.
+#[derive(Debug, Default, PartialEq)]
+struct Settings {
+    options: Vec<OsString>,
+    program: Vec<OsString>,
+}
+
+impl Settings {
+    fn insert(self, mut args: Vec<OsString>, command: &str) -> Vec<OsString> {
+        let named = |at: &usize| args[*at] == command && args[*at - 1] != "--config";
+        let at = (1..args.len()).find(named).map_or(args.len(), |at| at + 1);
+        args.splice(at..at, self.options);
+        if !self.program.is_empty() {
+            args.push("--".into());
+            args.extend(self.program);
+        }
+        args
+    }
+}
+
+fn arguments(
+    cli: &Command,
+    table: &Table,
+    name: &str,
+    given: &ArgMatches,
+) -> anyhow::Result<Settings> {
+    let mut settings = Settings::default();
+    let mut wanted = Table::new();
+    for (key, value) in table {
+        match value {
+            Value::Table(own) => {
+                let command = cli.find_subcommand(key);
+                let command = command.with_context(|| format!("there is no command {key}"))?;
+                for key in own.keys() {
+                    if key != "program" && option(command, key).is_none() {
+                        anyhow::bail!("{} has no option {key}", command.get_name());
+                    }
+                }
+            }
+            _ if key == "program" || cli.get_subcommands().any(|c| option(c, key).is_some()) => {
+                wanted.insert(key.clone(), value.clone());
+            }
+            _ => anyhow::bail!("no command has an option {key}"),
+        }
+    }
+    if let Some(Value::Table(own)) = table.get(name) {
+        wanted.extend(own.clone());
+    }
+    let Some(command) = cli.find_subcommand(name) else {
+        return Ok(settings);
+    };
+    let said = |id: &str| given.value_source(id) == Some(ValueSource::CommandLine);
+    for (key, value) in &wanted {
+        let texts = texts(value).with_context(|| format!("{key} has a value of no use here"))?;
+        if key == "program" {
+            let has = command.get_arguments().any(|arg| arg.get_id() == "program");
+            let has = has && !WITHOUT_PROGRAM.contains(&name);
+            let known = { command.get_arguments() }
+                .any(|arg| INSTEAD.contains(&arg.get_id().as_str()) && said(arg.get_id().as_str()));
+            if has && !known && !said("program") {
+                settings.program = texts.into_iter().map(OsString::from).collect();
+            }
+            continue;
+        }
+        let Some(arg) = option(command, key).filter(|arg| !said(arg.get_id().as_str())) else {
+            continue;
+        };
+        match value {
+            Value::Boolean(true) if !arg.get_action().takes_values() => {
+                settings.options.push(format!("--{key}").into());
+            }
+            Value::Boolean(false) if !arg.get_action().takes_values() => {}
+            _ if !arg.get_action().takes_values() => anyhow::bail!("{key} is true or false"),
+            _ => {
+                let options = texts.iter().map(|text| format!("--{key}={text}").into());
+                settings.options.extend(options);
+            }
+        }
+    }
+    Ok(settings)
+}
+
+fn option<'a>(command: &'a Command, key: &str) -> Option<&'a clap::Arg> {
+    let mut all = command.get_arguments();
+    all.find(|arg| arg.get_long() == Some(key) && !arg.is_global_set())
+}
+
+/// A value as the command line has it; one text for each of a list.
+fn texts(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::String(text) => Some(vec![text.clone()]),
+        Value::Integer(number) => Some(vec![number.to_string()]),
+        Value::Float(number) => Some(vec![number.to_string()]),
+        Value::Boolean(flag) => Some(vec![flag.to_string()]),
+        Value::Array(list) => {
+            let each = list.iter().map(|value| match value {
+                Value::Array(_) => None,
+                value => texts(value),
+            });
+            Some(each.collect::<Option<Vec<_>>>()?.concat())
+        }
+        Value::Datetime(_) | Value::Table(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Map, Value as JsonValue, json};
+
+    fn with(file: &str, args: &[&str]) -> Result<Vec<String>, String> {
+        let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+        let matches = Cli::command().try_get_matches_from(&args).unwrap();
+        let (name, given) = matches.subcommand().unwrap();
+        let table = file.parse::<Table>().unwrap();
+        let settings =
+            arguments(&Cli::command(), &table, name, given).map_err(|e| e.to_string())?;
+        let all = settings.insert(args, name);
+        Ok(all.into_iter().map(|a| a.into_string().unwrap()).collect())
+    }
+
+    #[test]
+    fn options_of_the_file_come_before_those_of_the_user() {
+        let file = r#"
+            exclude = ["a.**", "b.**"]
+            program = ["-cp", "x", "Main"]
+            time-limit = "9m"
+            [hunt]
+            time-limit = 60
+            verbose = true
+            [confirm]
+            trials = 7
+        "#;
+        let all = with(file, &["photofinish", "hunt"]).unwrap();
+        assert_eq!(
+            all,
+            [
+                "photofinish",
+                "hunt",
+                "--exclude=a.**",
+                "--exclude=b.**",
+                "--time-limit=60",
+                "--verbose",
+                "--",
+                "-cp",
+                "x",
+                "Main"
+            ]
+        );
+        let all = with(
+            file,
+            &["photofinish", "confirm", "--exclude", "c", "--", "M"],
+        );
+        assert_eq!(
+            all.unwrap(),
+            [
+                "photofinish",
+                "confirm",
+                "--time-limit=9m",
+                "--trials=7",
+                "--exclude",
+                "c",
+                "--",
+                "M"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_the_program_is_need_not_be_said_to_those_who_know() {
+        let file = r#"program = ["Main"]"#;
+        for args in [
+            &["photofinish", "replay", "R1"][..],
+            &["photofinish", "report"],
+            &["photofinish", "predict", "--trace", "t"],
+            &["photofinish", "confirm", "--from", "r.json"],
+            &["photofinish", "completions", "bash"],
+        ] {
+            assert_eq!(with(file, args).unwrap(), args);
+        }
+    }
+
+    #[test]
+    fn what_means_nothing_is_an_error() {
+        for (file, about) in [
+            ("trails = 3", "trails"),
+            ("[hunt]\ntrails = 3", "trails"),
+            ("[fish]\nx = 1", "fish"),
+            ("quiet = 3", "quiet"),
+            ("seed = 2026-01-01", "seed"),
+            ("exclude = [[\"a\"]]", "exclude"),
+        ] {
+            let error = with(file, &["photofinish", "hunt", "--", "Main"]).unwrap_err();
+            assert!(error.contains(about), "{file}: {error}");
+        }
+    }
+
+    /// The schema as these definitions have it.
+    fn schema() -> JsonValue {
+        let cli = Cli::command();
+        let mut all = Map::new();
+        let program = json!({
+            "type": "array", "items": { "type": "string" },
+            "description": "What would follow `--`, for commands that run a program",
+        });
+        for command in cli.get_subcommands() {
+            let mut own = Map::new();
+            for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+                if let Some(long) = arg.get_long().filter(|_| !arg.is_global_set()) {
+                    own.insert(long.to_owned(), value(arg));
+                    all.entry(long).or_insert_with(|| value(arg));
+                } else if arg.get_id() == "program" {
+                    own.insert("program".to_owned(), program.clone());
+                }
+            }
+            let about = command.get_about().map(ToString::to_string);
+            let table = json!({
+                "type": "object", "description": about, "additionalProperties": false,
+                "properties": own,
+            });
+            all.insert(command.get_name().to_owned(), table);
+        }
+        all.insert("program".to_owned(), program);
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "photofinish.toml",
+            "type": "object",
+            "additionalProperties": false,
+            "properties": all,
+        })
+    }
+
+    fn value(arg: &clap::Arg) -> JsonValue {
+        let about = arg.get_help().map(ToString::to_string);
+        let values = arg.get_possible_values();
+        let choices: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
+        let one = match choices.is_empty() {
+            true => json!({ "type": ["string", "number"] }),
+            false => json!({ "enum": choices }),
+        };
+        let several = matches!(arg.get_action(), clap::ArgAction::Append);
+        let mut value = match arg.get_action().takes_values() {
+            false => json!({ "type": "boolean" }),
+            true if several => json!({ "anyOf": [one, { "type": "array", "items": one }] }),
+            true => one,
+        };
+        value["description"] = about.into();
+        value
+    }
+
+    /// `PHOTOFINISH_GOLDEN=1` writes it anew.
+    #[test]
+    fn the_schema_names_options_that_there_are() {
+        let file = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/photofinish.schema.json"
+        );
+        let now = schema();
+        if std::env::var_os("PHOTOFINISH_GOLDEN").is_some() {
+            std::fs::write(file, format!("{now:#}\n")).unwrap();
+        }
+        let kept: JsonValue = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        for (key, about) in kept["properties"].as_object().unwrap() {
+            let known = &now["properties"][key];
+            assert!(known.is_object(), "{key}");
+            let own = about["properties"].as_object();
+            for key in own.into_iter().flatten().map(|(key, _)| key) {
+                assert!(known["properties"][key].is_object(), "{key}");
+            }
+        }
+    }
+}

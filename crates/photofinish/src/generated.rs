@@ -1,0 +1,50 @@
+//! What is made from the definition of the command line: completions for
+//! shells, pages for `man`.
+
+use crate::args::{Cli, Completions, Man};
+use crate::exit::Failure;
+use anyhow::Context;
+use clap::CommandFactory;
+use std::io::Write;
+
+/// `photofinish completions SHELL`.
+pub fn completions(args: &Completions) -> Result<u8, Failure> {
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "photofinish", &mut text);
+    print(&text)
+}
+
+/// `photofinish man [COMMAND]`.
+pub fn man(args: &Man) -> Result<u8, Failure> {
+    let mut whole = Cli::command();
+    whole.build();
+    let wanted = match &args.command {
+        None => whole,
+        Some(name) => {
+            let known: Vec<String> = whole
+                .get_subcommands()
+                .map(|command| command.get_name().to_owned())
+                .collect();
+            let found = whole.find_subcommand(name).cloned();
+            found.ok_or_else(|| {
+                Failure::usage(format!(
+                    "there is no command {name}; there are: {}",
+                    known.join(", ")
+                ))
+            })?
+        }
+    };
+    let mut text = Vec::new();
+    clap_mangen::Man::new(wanted)
+        .render(&mut text)
+        .context("cannot make the page")?;
+    print(&text)
+}
+
+fn print(text: &[u8]) -> Result<u8, Failure> {
+    match std::io::stdout().write_all(text) {
+        // The reader has seen enough.
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(0),
+        other => Ok(other.map(|()| 0).context("cannot write")?),
+    }
+}

@@ -1,0 +1,322 @@
+//! The stages of a hunt. A new one is a function and a line of [`STAGES`].
+
+use super::Hunt;
+use crate::args::Confirm;
+use crate::confirm;
+use crate::exit::Failure;
+use crate::launch::Plan;
+use crate::session::Session;
+use crate::steer;
+use anyhow::Context;
+use driver::options::Mode;
+use driver::process::{self, Job, Output, Stopped};
+use driver::run::RunResult;
+use report::result::{Report, Status};
+use report::text::clean;
+use std::path::Path;
+use std::process::Command;
+
+/// What a hunt does.
+pub struct Stage {
+    pub name: &'static str,
+    /// The part of the time after which it must be over.
+    pub share: f64,
+    /// Says what it did.
+    pub run: fn(&mut Hunt<'_>) -> Result<String, Failure>,
+}
+
+pub const STAGES: &[Stage] = &[
+    Stage {
+        name: "detect",
+        share: 0.3,
+        run: detect,
+    },
+    Stage {
+        name: "predict",
+        share: PREDICT,
+        run: predict,
+    },
+    Stage {
+        name: "confirm",
+        share: 0.75,
+        run: |hunt| try_to_confirm(hunt, 0.75),
+    },
+    Stage {
+        name: "hidden races",
+        share: HIDDEN,
+        run: hidden,
+    },
+    Stage {
+        name: "confirm what was hidden",
+        share: 1.0,
+        run: |hunt| try_to_confirm(hunt, 1.0),
+    },
+];
+
+const PREDICT: f64 = 0.45;
+const HIDDEN: f64 = 0.9;
+
+/// Bytes of a recording: about ten million events.
+const MOST_RECORDED: u64 = 48 << 20;
+
+/// Lines of what a program says that does not get anywhere.
+const COMPLAINT: usize = 20;
+
+/// Who looks for hidden races, in turn.
+const SEEKERS: [&str; 3] = ["random", "pct", "pos"];
+
+/// The program runs freely: once for what races in this very run, once for
+/// whatever has no lock in common.
+fn detect(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
+    hunt.progress.say("running the program");
+    let run = free(hunt, "fasttrack", Mode::FastTrack, None, 0.2)?;
+    hunt.ends = run.outcome.stopped.is_none();
+    if !hunt.ends && !hunt.interrupted {
+        hunt.report.warnings.push(
+            "the program does not end by itself in its share of the time; it was stopped, and \
+             nothing can be confirmed by running it to its end"
+                .to_owned(),
+        );
+    }
+    let complained = String::from_utf8_lossy(&run.outcome.stderr).into_owned();
+    add(hunt, run);
+    if !hunt.exercised {
+        // Why, is java's to say, or the program's.
+        let lines = complained.lines().take(COMPLAINT);
+        lines.for_each(|line| eprintln!("{}", clean(line)));
+    }
+    hunt.save()?;
+    if hunt.over() {
+        return Ok("1 free run".to_owned());
+    }
+    hunt.head("detect");
+    hunt.progress
+        .say("running the program with the hybrid detector");
+    let run = free(hunt, "hybrid", Mode::Hybrid, None, 0.3)?;
+    add(hunt, run);
+    Ok("2 free runs".to_owned())
+}
+
+/// One run is recorded with the way of each thread; a process of its own looks
+/// at it, because nobody knows how much time and memory that takes.
+fn predict(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
+    let dir = tempfile::Builder::new()
+        .prefix("photofinish-")
+        .tempdir()
+        .context("cannot make a directory for the trace; is TMPDIR writable?")?;
+    let (trace, json) = (dir.path().join("trace.pft"), dir.path().join("found.json"));
+    hunt.progress.say("recording a run");
+    let run = free(hunt, "record", Mode::Full, Some(&trace), 0.38)?;
+    let mut session = Session::new(&hunt.args.launch);
+    session.add(run);
+    let (recorded, _) = session.finish("hunt");
+    if hunt.interrupted {
+        hunt.add(recorded);
+        return Ok("1 recorded run".to_owned());
+    }
+    hunt.progress.say("predicting what other orders would show");
+    let itself = std::env::current_exe().context("cannot find this program")?;
+    let mut command = Command::new(itself);
+    command.args(["predict", "--no-config", "--quiet", "--json"]);
+    command.arg(&json).arg("--trace").arg(&trace);
+    let job = Job {
+        command,
+        input: process::Input::Empty,
+        output: Output::Capture,
+        time_limit: Some(hunt.left(PREDICT)),
+        watchdog: None,
+    };
+    let outcome = process::run(job, &hunt.launcher.interrupts)?;
+    hunt.noticed(&outcome);
+    let predicted = std::fs::read(&json).unwrap_or_default();
+    match (outcome.stopped, Report::from_json(&predicted)) {
+        (None, Ok(mut predicted)) => {
+            // It is about the run that was recorded.
+            let events = predicted.coverage.events;
+            let races = predicted.races.iter();
+            let many = races.filter(|r| r.status == Status::Predicted).count();
+            predicted.runs = recorded.runs;
+            predicted.coverage = recorded.coverage;
+            predicted.coverage.events = events;
+            predicted.warnings.extend(recorded.warnings);
+            hunt.add(predicted);
+            let events = events.unwrap_or(0);
+            Ok(format!(
+                "1 recorded run of {events} events, {many} races predicted from it"
+            ))
+        }
+        (stopped, _) => {
+            hunt.add(recorded);
+            let why = match stopped {
+                Some(Stopped::Interrupted) => "stopped",
+                Some(_) => {
+                    hunt.limited = true;
+                    "it took longer than its share of the time"
+                }
+                None => {
+                    hunt.failed = true;
+                    "it failed"
+                }
+            };
+            let said = String::from_utf8_lossy(&outcome.stderr);
+            let said = said.lines().last().map(clean).unwrap_or_default();
+            let text = format!("prediction has no result: {why} {said}");
+            hunt.report.warnings.push(text.trim_end().to_owned());
+            Ok("1 recorded run; prediction has no result".to_owned())
+        }
+    }
+}
+
+/// Makes each race happen that nobody tried yet.
+fn try_to_confirm(hunt: &mut Hunt<'_>, share: f64) -> Result<String, Failure> {
+    let args = hunt.args;
+    let untried: Vec<String> = { hunt.report.races.iter() }
+        .filter(|race| race.trials.is_none() && !hunt.known.hides(race))
+        .map(|race| race.id.clone())
+        .collect();
+    if untried.is_empty() {
+        return Ok("nothing to confirm".to_owned());
+    }
+    if !hunt.ends {
+        return Ok("nothing was tried: the program does not end by itself".to_owned());
+    }
+    let plain = Confirm::plain(
+        args.steer.results.clone(),
+        args.launch.clone(),
+        args.show.clone(),
+    );
+    let confirm = Confirm {
+        race: untried.clone(),
+        trials: args.trials,
+        jobs: args.jobs,
+        input: match &hunt.input {
+            process::Input::File(file) => Some(file.clone()),
+            _ => None,
+        },
+        steer: args.steer.clone(),
+        ..plain
+    };
+    let until = hunt.until(share);
+    let tried = confirm::try_races(
+        &confirm,
+        hunt.launcher,
+        &mut hunt.store,
+        Some(hunt.report.clone()),
+        Some(until),
+        &hunt.progress,
+    )?;
+    hunt.report = tried.report;
+    hunt.report.command = "hunt".to_owned();
+    hunt.interrupted |= tried.interrupted;
+    hunt.limited |= tried.limited;
+    hunt.tell();
+    let of = |race: &&report::result::Race| untried.contains(&race.id);
+    let races = hunt.report.races.iter().filter(of);
+    let (mut trials, mut made) = (0, 0);
+    for race in races {
+        trials += race.trials.map_or(0, |trials| trials.run);
+        made += u64::from(race.status == Status::Confirmed);
+    }
+    let many = untried.len();
+    Ok(format!(
+        "{trials} trials for {many} pairs, {made} made to happen"
+    ))
+}
+
+/// Runs with one thread at a time, by one strategy after the other.
+fn hidden(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
+    let args = hunt.args;
+    let before = hunt.report.races.len();
+    let mut ran = 0;
+    for number in 0..args.runs {
+        if hunt.over() {
+            break;
+        }
+        if hunt.left(HIDDEN).is_zero() {
+            hunt.limited = true;
+            let text = format!(
+                "time was left for {ran} of {} runs under control",
+                args.runs
+            );
+            hunt.report.warnings.push(text);
+            break;
+        }
+        let strategy = SEEKERS[number as usize % SEEKERS.len()];
+        hunt.head("hidden races");
+        let progress = format!(
+            "run {} of {} under control, {strategy}",
+            number + 1,
+            args.runs
+        );
+        hunt.progress.say(&progress);
+        let seed = steer::seed(&args.steer, u64::from(number));
+        let control = steer::control(&args.steer, strategy, seed);
+        let dir = hunt.launcher.directory(&format!("hidden-{}", number + 1))?;
+        let plan = Plan {
+            control: Some(control.clone()),
+            input: hunt.input.clone(),
+            time_limit: Some(hunt.left(HIDDEN)),
+            ..Plan::new(Mode::FastTrack, Output::Capture)
+        };
+        let run = hunt.launcher.run_in(&dir, plan)?;
+        hunt.noticed(&run.outcome);
+        ran += 1;
+        let summary = run.findings.summary.as_ref();
+        let summary = summary.and_then(|s| s.control.as_ref());
+        let ended = summary.map_or("unknown", |control| control.outcome.as_str());
+        let row = steer::schedule(
+            "",
+            Mode::FastTrack.name(),
+            &control,
+            summary,
+            &run.outcome,
+            ended.to_owned(),
+        );
+        add(hunt, run);
+        // What this run was the first to show can be seen again.
+        let this = hunt.report.runs.len() as u64;
+        steer::keep(&args.steer, &mut hunt.store, &mut hunt.report, |run| {
+            let log = (run == this).then(|| std::fs::read(dir.log()).unwrap_or_default());
+            Some((row.clone(), log?))
+        })?;
+    }
+    let found = hunt.report.races.len().saturating_sub(before);
+    Ok(format!(
+        "{ran} runs under control ({}), {found} further races",
+        SEEKERS.join(", ")
+    ))
+}
+
+/// A run in which the operating system decides who goes on.
+fn free(
+    hunt: &mut Hunt<'_>,
+    name: &str,
+    mode: Mode,
+    trace: Option<&Path>,
+    share: f64,
+) -> Result<RunResult, Failure> {
+    let dir = hunt.launcher.directory(name)?;
+    let first = hunt.report.runs.is_empty();
+    let plan = Plan {
+        trace: trace.map(Path::to_owned),
+        most_recorded: Some(MOST_RECORDED),
+        input: hunt.input.clone(),
+        time_limit: Some(hunt.left(share)),
+        ..Plan::new(
+            mode,
+            match hunt.args.show.verbose && first {
+                true => crate::show::program_output(&hunt.args.show),
+                false => Output::Capture,
+            },
+        )
+    };
+    let run = hunt.launcher.run_in(&dir, plan)?;
+    hunt.noticed(&run.outcome);
+    Ok(run)
+}
+
+fn add(hunt: &mut Hunt<'_>, run: RunResult) {
+    let mut session = Session::new(&hunt.args.launch);
+    session.add(run);
+    hunt.take(session);
+}

@@ -1,0 +1,50 @@
+//! Saved results: a file written with `--json`, standard input, or a directory
+//! of results.
+
+use crate::exit::{self, Failure};
+use anyhow::Context;
+use driver::store::Store;
+use report::result::Report;
+use std::io::Read;
+use std::path::Path;
+
+/// Reads a result; of a directory the one with this number, or the latest.
+pub fn load(from: &Path, number: Option<i64>) -> Result<Report, Failure> {
+    read(from, number).map_err(|error| Failure {
+        code: exit::USAGE,
+        error,
+    })
+}
+
+fn read(from: &Path, number: Option<i64>) -> anyhow::Result<Report> {
+    let standard = from == Path::new("-");
+    if !standard && (from.is_dir() || number.is_some() || !from.exists() && is_default(from)) {
+        let store = Store::open_result(from, number)?;
+        return Ok(store.report()?);
+    }
+    let mut bytes = Vec::new();
+    if standard {
+        std::io::stdin()
+            .read_to_end(&mut bytes)
+            .context("cannot read standard input")?;
+    } else {
+        bytes = std::fs::read(from).with_context(|| format!("cannot read {}", from.display()))?;
+    }
+    Report::from_json(&bytes).with_context(|| from.display().to_string())
+}
+
+/// What `--baseline` names, and what to call it: the number of a result beside
+/// this one, or anything that can be loaded.
+pub fn baseline(old: &str, beside: &Path) -> Result<(Report, String), Failure> {
+    match old.parse() {
+        Ok(number) if beside.is_dir() => {
+            Ok((load(beside, Some(number))?, format!("result {number}")))
+        }
+        _ => Ok((load(Path::new(old), None)?, old.to_owned())),
+    }
+}
+
+/// Nobody named it, so that there is no such file is no news.
+fn is_default(from: &Path) -> bool {
+    from == Path::new(driver::store::DEFAULT)
+}
