@@ -52,27 +52,40 @@ impl Tally {
         }
     }
 
-    /// Counts a trial, if it has a hit of this race. The last hit decides: what
-    /// follows from it is what the run went on with.
-    pub fn add(&mut self, trial: &Trial<'_>, log: impl FnOnce() -> Vec<u8>) {
-        let mut last: Option<(Order, &Hit)> = None;
-        for hit in trial.hits {
-            if let Some(order) = pairs::order(&self.race, hit) {
-                last = Some((order, hit));
-            }
-        }
-        let Some((Order { first, symmetric }, hit)) = last else {
+    /// Counts a trial, if it has a hit of this race. Of several, the last one
+    /// is what led to a bad end; a good end came of each.
+    pub fn add(&mut self, trial: &Trial<'_>, log: impl Fn() -> Vec<u8>) {
+        let mine = |hit| pairs::order(&self.race, hit).map(|order| (order, hit));
+        let hits: Vec<(Order, &Hit)> = trial.hits.iter().filter_map(mine).collect();
+        let Some((last, hit)) = hits.last() else {
             return;
         };
         self.hit += 1;
-        self.complete_stacks(first, hit);
+        self.complete_stacks(last.first, hit);
         let Some(verdict) = trial.verdict else {
             return;
         };
-        self.known[usize::from(first & 1)] = true;
-        if symmetric {
+        let mut orders = [Some(last.first), None];
+        if verdict.effect == Effect::Ok {
+            let other = hits.iter().map(|(order, _)| order.first);
+            orders[1] = other.clone().find(|first| *first != last.first);
+        }
+        for first in orders.into_iter().flatten() {
+            self.known[usize::from(first & 1)] = true;
+            self.count(first, trial, verdict, &log);
+        }
+        if hits.iter().any(|(order, _)| order.symmetric) {
             self.known = [true; 2];
         }
+    }
+
+    fn count(
+        &mut self,
+        first: u8,
+        trial: &Trial<'_>,
+        verdict: &Verdict,
+        log: impl Fn() -> Vec<u8>,
+    ) {
         let same = |group: &&mut Group| {
             let known = &group.outcome;
             known.first == first && verdict.same(known.result, &known.detail, &known.stack)
@@ -295,6 +308,24 @@ mod tests {
         let counts: Vec<_> = race.outcomes.iter().map(|o| (o.first, o.trials)).collect();
         assert_eq!(counts, [(1, 2), (0, 1), (1, 1)]);
         assert_eq!(race.replay.unwrap().command, "R1.exception");
+    }
+
+    #[test]
+    fn a_run_may_meet_the_race_in_both_orders() {
+        let both = [hits("f", false), hits("f", true)].concat();
+        let mut good = tallies();
+        add(&mut good, &both, Some(&verdict(Effect::Ok, "")));
+        assert!(good.is_settled());
+        let mut bad = tallies();
+        add(&mut bad, &both, Some(&verdict(Effect::Exception, "E")));
+        assert!(!bad.is_settled(), "only the last one led to it");
+        let orders = |tallies: &mut Tallies| {
+            let (race, _) = finish(tallies.all.remove(0), 1);
+            let outcomes = race.outcomes.iter();
+            outcomes.map(|o| (o.first, o.trials)).collect::<Vec<_>>()
+        };
+        assert_eq!(orders(&mut good), [(1, 1), (0, 1)]);
+        assert_eq!(orders(&mut bad), [(1, 1)]);
     }
 
     #[test]
