@@ -132,9 +132,11 @@ impl Weaver<'_, '_, '_> {
     fn synchronized(&mut self, access: u16) -> Result<Bracket, WeaveError> {
         let site = self.site_at(SiteKind::SyncMethod, 0);
         let entry = if access & acc::STATIC != 0 {
-            self.site_call(probes::ENTER_STATIC, site)?
+            let kept = self.keeps_data();
+            let probe = [probes::ENTER_STATIC, probes::ENTER_STATIC_TRUSTED][usize::from(kept)];
+            self.site_call(probe, site)?
         } else {
-            self.this_call(probes::ENTER, site)?
+            self.this_call(self.enter_probe(), site)?
         };
         let mut bracket = Bracket {
             entry: vec![entry],

@@ -221,7 +221,7 @@ impl Weaver<'_, '_, '_> {
             self.editor.insert_before(insn.pc, snippet);
         }
         let keep = Snippet::new(&mut self.cx.class.pool).dup().finish()?;
-        let snippet = self.snippet(probes::ENTER, |a| {
+        let snippet = self.snippet(self.enter_probe(), |a| {
             a.push_int(site);
         })?;
         self.editor.insert_before(insn.pc, keep);

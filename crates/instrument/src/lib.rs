@@ -36,6 +36,7 @@ mod data;
 mod facts;
 mod follow;
 mod fresh;
+mod kept;
 mod locals;
 mod method;
 pub mod models;

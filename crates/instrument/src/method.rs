@@ -139,6 +139,7 @@ impl Weaver<'_, '_, '_> {
         if self.followed {
             self.control(insn)?;
         }
+        self.trusting(insn)?;
         if (op::INVOKEVIRTUAL..=op::INVOKESTATIC).contains(&insn.op) {
             return self.call(insn);
         }

@@ -119,7 +119,7 @@ impl Weaver<'_, '_, '_> {
         self.editor.hold_monitor(lock, &mut self.cx.class)?;
         self.locks_itself = true;
         let mut bracket = Bracket {
-            entry: vec![self.snippet(probes::ENTER, |a| {
+            entry: vec![self.snippet(self.enter_probe(), |a| {
                 a.aload(lock).push_int(site);
             })?],
             ..Bracket::default()

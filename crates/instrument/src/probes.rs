@@ -72,10 +72,16 @@ probes! {
     NEW_OBJECT = "newObject" "(Ljava/lang/Object;I)V";
     /// After a monitorenter, or at the start of a synchronized method.
     ENTER = "enter" "(Ljava/lang/Object;I)V";
+    /// The same where trusted code keeps data behind the monitor.
+    ENTER_TRUSTED = "enterTrusted" "(Ljava/lang/Object;I)V";
     /// Before a monitorexit (receiver perhaps null).
     EXIT = "exit" "(Ljava/lang/Object;I)V";
     /// At the start of a static synchronized method.
     ENTER_STATIC = "enterStatic" "(I)V";
+    /// The same where trusted code keeps data behind it.
+    ENTER_STATIC_TRUSTED = "enterStaticTrusted" "(I)V";
+    /// Trusted code is about to call a modelled method that takes a lock.
+    TRUSTING = "trusting" "()V";
     /// Before a synchronized method ends, either way.
     EXIT_TOP = "exitTop" "(I)V";
     /// At the start of a class initialiser.

@@ -114,6 +114,11 @@ impl Predictions {
     }
 
     pub(crate) fn add(&mut self, found: Prediction) {
+        // A thread that goes on after its end, in a damaged trace, is another
+        // one to the clocks.
+        if found.first.thread == found.second.thread {
+            return;
+        }
         let key = Key::of(found.first.site, found.second.site, found.loc);
         if let Some(known) = self.known.get(&key) {
             self.list[*known as usize].count += found.count;

@@ -57,6 +57,16 @@ fn a_plain_race_is_everybodys() {
     assert_eq!(counts(&trace("1r(x) 2r(x)")), [0; 6]);
 }
 
+/// Found by random traces that make no sense.
+#[test]
+fn a_thread_that_goes_on_after_its_end_does_not_race_with_itself() {
+    let mut events = trace("1w(x) 1w(x) 1r(x) 2w(y)");
+    events[1].op = Op::End;
+    for method in Method::ALL {
+        assert!(method.run(&events).is_empty(), "{method:?}");
+    }
+}
+
 #[test]
 fn a_lock_around_both_is_nobodys() {
     let events = trace("1acq(l) 1w(x) 1rel(l) 2acq(l) 2w(x) 2rel(l)");

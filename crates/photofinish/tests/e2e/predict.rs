@@ -82,6 +82,37 @@ fn an_entry_changed_without_the_lock_of_its_bucket_races() {
     assert!(run("repaired").races().is_empty());
 }
 
+/// What orders two threads by data that makes no events, in queues, barriers and
+/// collections of the JDK, does so in every schedule.
+#[test]
+fn no_schedule_breaks_the_order_that_trusted_code_keeps() {
+    let expected = Expected::load("ordered");
+    let groups = [
+        "synchronizer-",
+        "queue-",
+        "pool-",
+        "future-",
+        "shared-",
+        "life-piped-",
+    ];
+    in_parallel(&groups, |group| {
+        let [(_, program)] = &expected.programs("ordered")[..] else {
+            panic!("one main class for all sections");
+        };
+        let names = expected.sections.iter().map(|s| &s.name);
+        let names = names.filter(|name| name.starts_with(group));
+        let mut program = program.clone();
+        program.args.extend(names.cloned());
+        let done = program.reported(&["predict", "--engine", "syncp,osr,sliced"]);
+        assert!(done.races().is_empty(), "{group}: {:#?}", done.races());
+        assert_eq!(
+            done.report["program"]["exit"], 0,
+            "{group}: {}",
+            done.stderr
+        );
+    });
+}
+
 const ENGINES: [&str; 6] = ["hb", "shb", "wcp", "syncp", "osr", "sliced"];
 
 /// Prints the table of docs/predict.md:

@@ -234,7 +234,7 @@ fn any_events_at_all() {
         schedules(),
         proptest::collection::vec(0u32..6, 40),
     );
-    for _ in 0..500 {
+    for _ in 0..2000 {
         let (program, schedule, shuffle) = strategy.new_tree(&mut runner).unwrap().current();
         let mut events = execute(&program, &schedule).events;
         for (e, other) in events.iter_mut().zip(shuffle.iter().cycle()) {
@@ -248,6 +248,7 @@ fn any_events_at_all() {
             let found = method.run(&events);
             assert_eq!(found.refuted, 0);
             for p in &found {
+                assert_ne!(p.first.thread, p.second.thread);
                 if let Some(first) = p.first_event {
                     let [a, b] = [first, p.second_event].map(|e| &events[e as usize]);
                     assert!(

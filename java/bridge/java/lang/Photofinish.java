@@ -172,6 +172,38 @@ public final class Photofinish {
         if (t != null) PhotofinishLocks.enter(t, PhotofinishTable.near(t, o, site), PhotofinishLocks.MONITOR, site);
     }
 
+    /** Trusted code takes a monitor, and keeps data behind it. */
+    public static void enterTrusted(Object o, int site) {
+        PhotofinishThread t = self();
+        if (t != null) enterTrusted(t, PhotofinishTable.near(t, o, site), site);
+    }
+
+    public static void enterStaticTrusted(int site) {
+        PhotofinishThread t = self();
+        if (t != null) enterTrusted(t, PhotofinishNative.classOf(t, site), site);
+    }
+
+    private static void enterTrusted(PhotofinishThread t, PhotofinishShadow s, int site) {
+        if (s != PhotofinishTable.NONE) s.keeps = true;
+        PhotofinishLocks.enter(t, s, PhotofinishLocks.MONITOR, site);
+    }
+
+    /** Trusted code is about to call a modelled method that takes a lock. */
+    public static void trusting() {
+        PhotofinishThread t = self();
+        if (t != null) t.trusting = 1;
+    }
+
+    /** The lock that was taken, if it is known; one behind which trusted code keeps data is noted as such. */
+    private static PhotofinishShadow taken(PhotofinishThread t, Object sync, int site) {
+        PhotofinishShadow s = PhotofinishLocks.lockOf(t, sync, site);
+        if (t.trusting != 0) {
+            t.trusting = 0;
+            if (s != PhotofinishTable.NONE) s.keeps = true;
+        }
+        return s;
+    }
+
     public static void exit(Object o, int site) {
         PhotofinishThread t = self();
         if (t != null && o != null) {
@@ -194,7 +226,9 @@ public final class Photofinish {
     /** Inside a modelled method: its own synchronisation is not the program's. */
     public static void modelBegin() {
         PhotofinishThread t = self();
-        if (t != null) t.quiet++;
+        if (t == null) return;
+        t.quiet++;
+        t.trusting = t.trusting == 1 ? 2 : 0; // the last one may have ended without its lock
     }
 
     public static void modelEnd() {
@@ -215,7 +249,7 @@ public final class Photofinish {
 
     public static void lockAcquired(Object sync, int site) {
         PhotofinishThread t = self();
-        if (t != null) PhotofinishLocks.enter(t, PhotofinishLocks.lockOf(t, sync, site), PhotofinishLocks.LOCK, site);
+        if (t != null) PhotofinishLocks.enter(t, taken(t, sync, site), PhotofinishLocks.LOCK, site);
     }
 
     public static void lockTried(boolean got, Object sync, int site) {
@@ -229,7 +263,7 @@ public final class Photofinish {
 
     public static void lockSharedAcquired(Object sync, int site) {
         PhotofinishThread t = self();
-        if (t != null) PhotofinishLocks.enterShared(t, PhotofinishLocks.lockOf(t, sync, site), site);
+        if (t != null) PhotofinishLocks.enterShared(t, taken(t, sync, site), site);
     }
 
     public static void lockSharedTried(boolean got, Object sync, int site) {

@@ -13,6 +13,7 @@ import static java.lang.PhotofinishNative.U;
 final class PhotofinishEvents {
     static final int ATOMIC_READ = 3;
     static final int ATOMIC_WRITE = 4;
+    static final int ATOMIC_UPDATE = 5;
     static final int ACQUIRE = 6;
     static final int RELEASE = 7;
     static final int ACQUIRE_SHARED = 8;
@@ -32,6 +33,10 @@ final class PhotofinishEvents {
     private static final int SLOT = 29;
     private static final int RECORD = 24;
     private static final int VOLATILE_MODE = 2;
+    private static final int OPAQUE_MODE = 0;
+
+    /** The slot that stands for what trusted code keeps behind a lock; no field or element has it. */
+    private static final int KEPT = -2;
 
     private PhotofinishEvents() {}
 
@@ -94,9 +99,17 @@ final class PhotofinishEvents {
         else put(t, w0, id, slot & 0xffffffffL);
     }
 
-    /** op: 0 read, 1 write. */
+    /**
+     * A lock is taken behind which trusted code keeps data that makes no events: for prediction, which must
+     * not let its critical sections change places. It orders nothing by itself.
+     */
+    static void kept(PhotofinishThread t, PhotofinishShadow lock, boolean shared, int site) {
+        if (!PhotofinishNative.DIRECT) atomic(t, shared ? 0 : 2, OPAQUE_MODE, site, shadowId(lock), KEPT);
+    }
+
+    /** op: 0 read, 1 write, 2 both. */
     static void atomic(PhotofinishThread t, int op, int mode, int site, long id, int slot) {
-        long w0 = (op == 0 ? ATOMIC_READ : ATOMIC_WRITE) | (long) mode << 8 | (long) site << 16;
+        long w0 = ATOMIC_READ + op | (long) mode << 8 | (long) site << 16;
         if (PhotofinishNative.FULL) PhotofinishFlow.place(t);
         long seq = U.getAndAddLong(null, PhotofinishNative.SEQ, 1);
         if (PhotofinishNative.DIRECT) {

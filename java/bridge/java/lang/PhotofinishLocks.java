@@ -38,11 +38,12 @@ final class PhotofinishLocks {
         if (s == PhotofinishTable.NONE) return; // unknown: there only for its end to find
         if (s.holder == t) {
             s.holds++;
-            return;
+        } else {
+            s.holder = t;
+            s.holds = 1;
+            acquired(t, s, site, PhotofinishEvents.ACQUIRE);
         }
-        s.holder = t;
-        s.holds = 1;
-        acquired(t, s, site, PhotofinishEvents.ACQUIRE);
+        if (s.keeps) PhotofinishEvents.kept(t, s, false, site);
     }
 
     private static void acquired(PhotofinishThread t, PhotofinishShadow s, int site, int event) {
@@ -97,6 +98,7 @@ final class PhotofinishLocks {
             int[] c = s.clock;
             if (c != null) PhotofinishClocks.acquire(t, c);
         }
+        if (s.keeps) PhotofinishEvents.kept(t, s, true, site);
     }
 
     static void exitShared(PhotofinishThread t, PhotofinishShadow s, int site) {
@@ -222,6 +224,7 @@ final class PhotofinishLocks {
         s.holder = t;
         s.holds = t.waitHolds[t.waitCount];
         acquired(t, s, site, PhotofinishEvents.WAIT_END);
+        if (s.keeps) PhotofinishEvents.kept(t, s, false, site);
     }
 
     static void syncRelease(PhotofinishThread t, Object o, int site) {

@@ -33,6 +33,9 @@ final class PhotofinishShadow extends PhotofinishArray {
     /** Somebody has waited for this monitor: its release is told. */
     boolean contended;
 
+    /** Trusted code keeps data behind this lock; only where there are events. */
+    boolean keeps;
+
     /** Class of the object, or the class that it is itself, for reports. */
     final String name;
 

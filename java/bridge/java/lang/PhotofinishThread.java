@@ -66,6 +66,9 @@ public final class PhotofinishThread {
     /** Depth of modelled methods: inside them atomics are not the program's synchronisation. */
     int quiet;
 
+    /** Trusted code is about to take a lock of java.util.concurrent: 1 before its method, 2 inside. */
+    int trusting;
+
     /** Locks held, innermost last, and of which kind each is (see PhotofinishLocks). */
     PhotofinishShadow[] held = new PhotofinishShadow[8];
 
