@@ -4,17 +4,22 @@ use super::Hunt;
 use crate::args::Confirm;
 use crate::confirm;
 use crate::exit::Failure;
-use crate::launch::Plan;
+use crate::launch::{Plan, RunDir};
 use crate::session::Session;
 use crate::steer;
 use anyhow::Context;
-use driver::options::Mode;
+use driver::options::{Control, Mode};
+use driver::pool::{self, Ended};
 use driver::process::{self, Job, Output, Stopped};
 use driver::run::RunResult;
 use report::result::{Report, Status};
 use report::text::clean;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
+use std::time::Instant;
 
 /// What a hunt does.
 pub struct Stage {
@@ -56,8 +61,9 @@ pub const STAGES: &[Stage] = &[
 const PREDICT: f64 = 0.45;
 const HIDDEN: f64 = 0.9;
 
-/// Bytes of a recording: about ten million events.
-const MOST_RECORDED: u64 = 48 << 20;
+/// Bytes of a recording. Prediction keeps all events in memory, some hundred
+/// times as much.
+const MOST_RECORDED: u64 = 8 << 20;
 
 /// Lines of what a program says that does not get anywhere.
 const COMPLAINT: usize = 20;
@@ -107,6 +113,13 @@ fn predict(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
     let (trace, json) = (dir.path().join("trace.pft"), dir.path().join("found.json"));
     hunt.progress.say("recording a run");
     let run = free(hunt, "record", Mode::Full, Some(&trace), 0.38)?;
+    if hunt.ends && run.outcome.stopped == Some(Stopped::TimeLimit) {
+        hunt.limited = true;
+        hunt.report.warnings.push(
+            "the recording grew too long and was cut off: prediction saw its beginning only"
+                .to_owned(),
+        );
+    }
     let mut session = Session::new(&hunt.args.launch);
     session.add(run);
     let (recorded, _) = session.finish("hunt");
@@ -225,66 +238,109 @@ fn try_to_confirm(hunt: &mut Hunt<'_>, share: f64) -> Result<String, Failure> {
 
 /// Runs with one thread at a time, by one strategy after the other.
 fn hidden(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
-    let args = hunt.args;
-    let before = hunt.report.races.len();
+    let (args, launcher) = (hunt.args, hunt.launcher);
+    let (before, deadline, input) = (
+        hunt.report.races.len(),
+        hunt.until(HIDDEN),
+        hunt.input.clone(),
+    );
+    // One that does not end should not take all the time.
+    let most = match hunt.ends {
+        true => hunt.left(HIDDEN),
+        false => hunt.left(HIDDEN) / 4,
+    };
+    let wanted = args.runs as usize;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = args.jobs.map_or(cores, |jobs| jobs as usize);
+    let control = |number: usize| {
+        let seed = steer::seed(&args.steer, number as u64);
+        let mut control = steer::control(&args.steer, SEEKERS[number % SEEKERS.len()], seed);
+        // Neighbours run at the same time.
+        control.cpu = Some(number % cores);
+        control
+    };
+    let dirs: RefCell<BTreeMap<usize, RunDir>> = RefCell::default();
+    let failed: RefCell<Option<Failure>> = RefCell::default();
+    let next = |number: usize| {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if number >= wanted || left.is_zero() {
+            return None;
+        }
+        match launcher.directory(&format!("hidden-{}", number + 1)) {
+            Ok(dir) => {
+                let plan = Plan {
+                    control: Some(control(number)),
+                    input: input.clone(),
+                    time_limit: Some(left.min(most)),
+                    ..Plan::new(Mode::FastTrack, Output::Capture)
+                };
+                let request = launcher.request(&dir, plan);
+                dirs.borrow_mut().insert(number, dir);
+                Some(request)
+            }
+            Err(failure) => {
+                *failed.borrow_mut() = Some(failure);
+                None
+            }
+        }
+    };
     let mut ran = 0;
-    for number in 0..args.runs {
-        if hunt.over() {
-            break;
-        }
-        if hunt.left(HIDDEN).is_zero() {
-            hunt.limited = true;
-            let text = format!(
-                "time was left for {ran} of {} runs under control",
-                args.runs
-            );
-            hunt.report.warnings.push(text);
-            break;
-        }
-        let strategy = SEEKERS[number as usize % SEEKERS.len()];
-        hunt.head("hidden races");
-        let progress = format!(
-            "run {} of {} under control, {strategy}",
-            number + 1,
-            args.runs
-        );
-        hunt.progress.say(&progress);
-        let seed = steer::seed(&args.steer, u64::from(number));
-        let control = steer::control(&args.steer, strategy, seed);
-        let dir = hunt.launcher.directory(&format!("hidden-{}", number + 1))?;
-        let plan = Plan {
-            control: Some(control.clone()),
-            input: hunt.input.clone(),
-            time_limit: Some(hunt.left(HIDDEN)),
-            ..Plan::new(Mode::FastTrack, Output::Capture)
+    let take = |number: usize, run: RunResult| {
+        let Some(dir) = dirs.borrow_mut().remove(&number) else {
+            return ControlFlow::Break(());
         };
-        let run = hunt.launcher.run_in(&dir, plan)?;
-        hunt.noticed(&run.outcome);
         ran += 1;
-        let summary = run.findings.summary.as_ref();
-        let summary = summary.and_then(|s| s.control.as_ref());
-        let ended = summary.map_or("unknown", |control| control.outcome.as_str());
-        let row = steer::schedule(
-            "",
-            Mode::FastTrack.name(),
-            &control,
-            summary,
-            &run.outcome,
-            ended.to_owned(),
-        );
-        add(hunt, run);
-        // What this run was the first to show can be seen again.
-        let this = hunt.report.runs.len() as u64;
-        steer::keep(&args.steer, &mut hunt.store, &mut hunt.report, |run| {
-            let log = (run == this).then(|| std::fs::read(dir.log()).unwrap_or_default());
-            Some((row.clone(), log?))
-        })?;
+        hunt.noticed(&run.outcome);
+        if let Err(failure) = keep(hunt, &control(number), &dir, run) {
+            *failed.borrow_mut() = Some(failure);
+            return ControlFlow::Break(());
+        }
+        hunt.head("hidden races");
+        let text = format!("run {ran} of {wanted} under control");
+        hunt.progress.say(&text);
+        ControlFlow::Continue(())
+    };
+    let ended = pool::run_all(jobs, &launcher.interrupts, next, take)?;
+    if let Some(failure) = failed.into_inner() {
+        return Err(failure);
+    }
+    hunt.interrupted |= ended == Ended::Interrupted;
+    if ran < wanted && !hunt.interrupted {
+        hunt.limited = true;
+        let text = format!("time was left for {ran} of {wanted} runs under control");
+        hunt.report.warnings.push(text);
     }
     let found = hunt.report.races.len().saturating_sub(before);
     Ok(format!(
         "{ran} runs under control ({}), {found} further races",
         SEEKERS.join(", ")
     ))
+}
+
+/// Adds a run under control. What it was the first to show can be seen again.
+fn keep(
+    hunt: &mut Hunt<'_>,
+    control: &Control,
+    dir: &RunDir,
+    run: RunResult,
+) -> Result<(), Failure> {
+    let summary = run.findings.summary.as_ref();
+    let summary = summary.and_then(|s| s.control.as_ref());
+    let ended = summary.map_or("unknown", |control| control.outcome.as_str());
+    let row = steer::schedule(
+        "",
+        Mode::FastTrack.name(),
+        control,
+        summary,
+        &run.outcome,
+        ended.to_owned(),
+    );
+    add(hunt, run);
+    let this = hunt.report.runs.len() as u64;
+    steer::keep(&hunt.args.steer, &mut hunt.store, &mut hunt.report, |run| {
+        let log = (run == this).then(|| std::fs::read(dir.log()).unwrap_or_default());
+        Some((row.clone(), log?))
+    })
 }
 
 /// A run in which the operating system decides who goes on.
