@@ -9,6 +9,8 @@ use driver::java::Java;
 use driver::options::{AgentOptions, Control, Mode};
 use driver::process::{self, Input, Job, Outcome, Output};
 use driver::run::{Request, RunResult};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,6 +29,8 @@ pub struct Launcher<'a> {
     pub interrupts: Interrupts,
     /// Where to run the program, if not here.
     pub directory: Option<PathBuf>,
+    /// Names of directories that were kept, and how often they were asked for.
+    kept: RefCell<BTreeMap<String, u32>>,
 }
 
 /// How to run it.
@@ -99,6 +103,7 @@ impl<'a> Launcher<'a> {
             library,
             interrupts,
             directory: None,
+            kept: RefCell::default(),
         })
     }
 
@@ -124,7 +129,14 @@ impl<'a> Launcher<'a> {
     pub fn directory(&self, name: &str) -> Result<RunDir, Failure> {
         match &self.args.keep {
             Some(dir) => {
-                let dir = dir.join(name);
+                let mut kept = self.kept.borrow_mut();
+                let times = kept.entry(name.to_owned()).or_default();
+                *times += 1;
+                // A hunt confirms twice.
+                let dir = match *times {
+                    1 => dir.join(name),
+                    n => dir.join(format!("{name}-again-{n}")),
+                };
                 fresh(&dir)?;
                 Ok(RunDir {
                     path: dir.canonicalize()?,

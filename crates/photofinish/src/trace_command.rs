@@ -47,6 +47,24 @@ pub fn open(path: &Path) -> Result<TraceFile, Failure> {
         })
 }
 
+/// The beginning of a trace as a file of its own, if it has more events than
+/// this; how many it has.
+pub fn shorten(path: &Path, to: &Path, most: u64) -> Result<Option<u64>, Failure> {
+    let events = open(path)?.event_count();
+    if events <= most {
+        return Ok(None);
+    }
+    cut(&CutArgs {
+        file: path.to_owned(),
+        output: to.to_owned(),
+        events: Some(0..most),
+        seqs: None,
+        threads: Vec::new(),
+        across_gaps: false,
+    })?;
+    Ok(Some(events))
+}
+
 /// One line about a trace: how much is in it, and whether it is whole.
 pub fn summary<R>(trace: &Trace<R>, path: &Path) -> String {
     let (events, (event_bytes, bytes)) = (trace.event_count(), trace.sizes());

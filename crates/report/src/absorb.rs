@@ -71,6 +71,13 @@ impl Report {
         self.rank();
     }
 
+    /// The same race in this report, whatever its id.
+    pub fn find(&self, race: &Race) -> Option<&Race> {
+        let key = Key::of(&race.location, lines(race));
+        let same = |known: &&Race| Key::of(&known.location, lines(known)) == key;
+        self.races.iter().find(same)
+    }
+
     /// Strongest first, then what did harm, then the program's own before the
     /// JDK's; of equals the first found.
     pub fn rank(&mut self) {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! stages   what is done, one function a stage
+//! child    another of our commands as a process
 //! summary  what came of it, in a few lines
 //! ```
 //!
@@ -10,6 +11,7 @@
 //! do by then is left, and said. After each the result is saved, so that
 //! whoever ends the hunt, with Ctrl-C or worse, keeps what was found before.
 
+mod child;
 mod stages;
 mod summary;
 

@@ -1,24 +1,25 @@
 //! The stages of a hunt. A new one is a function and a line of [`STAGES`].
 
 use super::Hunt;
+use super::child::Child;
 use crate::args::Confirm;
 use crate::confirm;
 use crate::exit::Failure;
 use crate::launch::{Plan, RunDir};
 use crate::session::Session;
 use crate::steer;
-use anyhow::Context;
+use crate::trace_command;
 use driver::options::{Control, Mode};
 use driver::pool::{self, Ended};
-use driver::process::{self, Job, Output, Stopped};
+use driver::process::{Input, Output, Stopped};
 use driver::run::RunResult;
-use report::result::{Report, Status};
+use report::finding::{Frame, in_jdk};
+use report::result::{Access, Race, Status};
 use report::text::clean;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::process::Command;
 use std::time::Instant;
 
 /// What a hunt does.
@@ -61,9 +62,12 @@ pub const STAGES: &[Stage] = &[
 const PREDICT: f64 = 0.45;
 const HIDDEN: f64 = 0.9;
 
-/// Bytes of a recording. Prediction keeps all events in memory, some hundred
-/// times as much.
+/// Bytes of a recording.
 const MOST_RECORDED: u64 = 8 << 20;
+
+/// Events of it that prediction looks at: it keeps them all in memory, some
+/// five hundred bytes each.
+const MOST_PREDICTED: u64 = 1_000_000;
 
 /// Lines of what a program says that does not get anywhere.
 const COMPLAINT: usize = 20;
@@ -103,81 +107,75 @@ fn detect(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
     Ok("2 free runs".to_owned())
 }
 
-/// One run is recorded with the way of each thread; a process of its own looks
-/// at it, because nobody knows how much time and memory that takes.
+/// One run is recorded with the way of each thread, and looked at.
 fn predict(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
-    let dir = tempfile::Builder::new()
-        .prefix("photofinish-")
-        .tempdir()
-        .context("cannot make a directory for the trace; is TMPDIR writable?")?;
-    let (trace, json) = (dir.path().join("trace.pft"), dir.path().join("found.json"));
+    let child = Child::new()?;
+    let trace = child.file("trace.pft");
     hunt.progress.say("recording a run");
     let run = free(hunt, "record", Mode::Full, Some(&trace), 0.38)?;
-    if hunt.ends && run.outcome.stopped == Some(Stopped::TimeLimit) {
-        hunt.limited = true;
-        hunt.report.warnings.push(
-            "the recording grew too long and was cut off: prediction saw its beginning only"
-                .to_owned(),
-        );
-    }
+    let cut_off = hunt.ends && run.outcome.stopped == Some(Stopped::TimeLimit);
+    let started = run.started;
     let mut session = Session::new(&hunt.args.launch);
     session.add(run);
     let (recorded, _) = session.finish("hunt");
-    if hunt.interrupted {
+    if hunt.interrupted || !started {
         hunt.add(recorded);
         return Ok("1 recorded run".to_owned());
     }
     hunt.progress.say("predicting what other orders would show");
-    let itself = std::env::current_exe().context("cannot find this program")?;
-    let mut command = Command::new(itself);
-    command.args(["predict", "--no-config", "--quiet", "--json"]);
-    command.arg(&json).arg("--trace").arg(&trace);
-    let job = Job {
-        command,
-        input: process::Input::Empty,
-        output: Output::Capture,
-        time_limit: Some(hunt.left(PREDICT)),
-        watchdog: None,
-    };
-    let outcome = process::run(job, &hunt.launcher.interrupts)?;
-    hunt.noticed(&outcome);
-    let predicted = std::fs::read(&json).unwrap_or_default();
-    match (outcome.stopped, Report::from_json(&predicted)) {
-        (None, Ok(mut predicted)) => {
+    let part = child.file("part.pft");
+    let longer = trace_command::shorten(&trace, &part, MOST_PREDICTED)?;
+    if longer.is_some() || cut_off {
+        let text = "the recording is too long: prediction looks at its beginning only";
+        hunt.report.warnings.push(text.to_owned());
+    }
+    let looked_at = if longer.is_some() { part } else { trace };
+    let options = ["--trace".into(), looked_at.into()];
+    match child.run(hunt, "predict", &options, PREDICT)? {
+        Ok(mut predicted) => {
             // It is about the run that was recorded.
             let events = predicted.coverage.events;
             let races = predicted.races.iter();
             let many = races.filter(|r| r.status == Status::Predicted).count();
+            let races = std::mem::take(&mut predicted.races);
+            let before = races.len();
+            let of_program = |race: &Race| !is_jdks(race) || hunt.report.find(race).is_some();
+            predicted.races = races.into_iter().filter(of_program).collect();
+            let left_out = before - predicted.races.len();
+            if left_out > 0 {
+                predicted.warnings.push(format!(
+                    "{left_out} races inside the JDK are left out: a recording does not say who \
+                     called there, and no other run shows them"
+                ));
+            }
+            // What the runs exercised is known better than from a recording.
+            let idle = |text: &String| text.contains("nothing was exercised");
+            predicted.warnings.retain(|text| !idle(text));
             predicted.runs = recorded.runs;
             predicted.coverage = recorded.coverage;
             predicted.coverage.events = events;
             predicted.warnings.extend(recorded.warnings);
             hunt.add(predicted);
-            let events = events.unwrap_or(0);
             Ok(format!(
-                "1 recorded run of {events} events, {many} races predicted from it"
+                "1 recorded run of {} events, {many} races predicted from it",
+                events.unwrap_or(0)
             ))
         }
-        (stopped, _) => {
+        Err(why) => {
             hunt.add(recorded);
-            let why = match stopped {
-                Some(Stopped::Interrupted) => "stopped",
-                Some(_) => {
-                    hunt.limited = true;
-                    "it took longer than its share of the time"
-                }
-                None => {
-                    hunt.failed = true;
-                    "it failed"
-                }
-            };
-            let said = String::from_utf8_lossy(&outcome.stderr);
-            let said = said.lines().last().map(clean).unwrap_or_default();
-            let text = format!("prediction has no result: {why} {said}");
-            hunt.report.warnings.push(text.trim_end().to_owned());
-            Ok("1 recorded run; prediction has no result".to_owned())
+            let text = format!("prediction has no result: {why}");
+            hunt.report.warnings.push(text.clone());
+            Ok(format!("1 recorded run; {text}"))
         }
     }
+}
+
+/// Whether nothing of it is known to be the program's. The JDK uses its own
+/// collections behind locks that are not watched.
+fn is_jdks(race: &Race) -> bool {
+    let own = |frame: &Frame| !in_jdk(&frame.class);
+    let called = |access: &Access| own(&access.at) || access.stack.iter().any(own);
+    race.location.in_jdk() && !race.accesses.iter().any(called)
 }
 
 /// Makes each race happen that nobody tried yet.
@@ -203,7 +201,7 @@ fn try_to_confirm(hunt: &mut Hunt<'_>, share: f64) -> Result<String, Failure> {
         trials: args.trials,
         jobs: args.jobs,
         input: match &hunt.input {
-            process::Input::File(file) => Some(file.clone()),
+            Input::File(file) => Some(file.clone()),
             _ => None,
         },
         steer: args.steer.clone(),
@@ -223,7 +221,7 @@ fn try_to_confirm(hunt: &mut Hunt<'_>, share: f64) -> Result<String, Failure> {
     hunt.interrupted |= tried.interrupted;
     hunt.limited |= tried.limited;
     hunt.tell();
-    let of = |race: &&report::result::Race| untried.contains(&race.id);
+    let of = |race: &&Race| untried.contains(&race.id);
     let races = hunt.report.races.iter().filter(of);
     let (mut trials, mut made) = (0, 0);
     for race in races {

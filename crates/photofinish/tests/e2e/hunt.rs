@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Few: what is certain must not hang on many.
-const TRIALS: [&str; 4] = ["--trials", "6", "--time-limit", "150s"];
+const TRIALS: [&str; 4] = ["--trials", "6", "--time-limit", "180s"];
 
 struct Hunted {
     code: Option<i32>,

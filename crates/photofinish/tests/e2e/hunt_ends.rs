@@ -92,7 +92,7 @@ fn ctrl_c_in_any_stage_keeps_what_was_found() {
 fn a_program_that_hangs_is_stopped_and_what_it_did_is_reported() {
     let (done, json) = hunt(
         "hangs",
-        &["--time-limit", "40s", "--runs", "0"],
+        &["--time-limit", "60s", "--runs", "0"],
         &Program::own(&["Patient"]),
     );
     says(&done, 66, &["does not end by itself", "certain"]);
