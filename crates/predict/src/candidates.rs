@@ -57,6 +57,8 @@ struct Group {
     thread: u32,
     /// `None`: of several statements and locksets.
     same: Option<(SiteId, LockSetId)>,
+    /// What all of them hold.
+    locks: LockSetId,
     write: bool,
     atomic: bool,
     events: Vec<u32>,
@@ -151,18 +153,14 @@ impl Search<'_, '_> {
                 self.compare(group, at, me, access, before, judge);
             }
         }
-        remember(&mut groups, at, me, e, access, locks);
+        self.remember(&mut groups, at, me, e, access, locks);
         self.groups[self.slots[var as usize] as usize] = groups;
     }
 
     fn worth_it(&self, group: &Group, e: &Event, access: AnyAccess, locks: LockSetId) -> bool {
-        match group.same {
-            None => true,
-            Some((site, theirs)) => {
-                !self.held.sets.exclude(theirs, locks)
-                    && !self.found.knows(&Key::of(site, e.site, access.loc))
-            }
-        }
+        let known = |site| self.found.knows(&Key::of(site, e.site, access.loc));
+        !self.held.sets.exclude(group.locks, locks)
+            && !group.same.is_some_and(|(site, _)| known(site))
     }
 
     /// Looks for an access of the group that races with `at`.
@@ -251,32 +249,36 @@ impl Search<'_, '_> {
         });
         true
     }
-}
 
-/// Adds the access to its group.
-fn remember(
-    groups: &mut Vec<Group>,
-    at: u32,
-    me: u32,
-    e: &Event,
-    access: AnyAccess,
-    locks: LockSetId,
-) {
-    let same = (e.site, locks);
-    let alike = |g: &Group| g.thread == me && g.write == access.write && g.atomic == access.atomic;
-    let mut mine = 0;
-    for group in groups.iter_mut().filter(|g| alike(g)) {
-        if group.same.is_none_or(|s| s == same) {
-            return group.events.push(at);
+    /// Adds the access to its group.
+    fn remember(
+        &mut self,
+        groups: &mut Vec<Group>,
+        at: u32,
+        me: u32,
+        e: &Event,
+        access: AnyAccess,
+        locks: LockSetId,
+    ) {
+        let same = (e.site, locks);
+        let alike =
+            |g: &Group| g.thread == me && g.write == access.write && g.atomic == access.atomic;
+        let mut mine = 0;
+        for group in groups.iter_mut().filter(|g| alike(g)) {
+            if group.same.is_none_or(|s| s == same) {
+                group.locks = self.held.sets.intersect(group.locks, locks);
+                return group.events.push(at);
+            }
+            mine += 1;
         }
-        mine += 1;
+        groups.push(Group {
+            thread: me,
+            same: (mine < GROUPS).then_some(same),
+            locks,
+            write: access.write,
+            atomic: access.atomic,
+            events: vec![at],
+            cursors: SmallVec::new(),
+        });
     }
-    groups.push(Group {
-        thread: me,
-        same: (mine < GROUPS).then_some(same),
-        write: access.write,
-        atomic: access.atomic,
-        events: vec![at],
-        cursors: SmallVec::new(),
-    });
 }

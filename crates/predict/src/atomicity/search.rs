@@ -35,12 +35,47 @@ struct Key {
 /// By thread of a variable: its accesses in order, and whether they write.
 type Accesses = FxHashMap<u32, Vec<(u32, Vec<(u32, bool)>)>>;
 
+/// Where the units of each thread are.
+struct Spans {
+    /// By thread: first events, ascending, each with the latest end of it and
+    /// those before.
+    by_thread: Vec<Vec<(u32, u32)>>,
+}
+
+impl Spans {
+    fn new(index: &Index<'_>, units: &[Unit]) -> Spans {
+        let mut by_thread = vec![Vec::new(); index.width()];
+        for unit in units {
+            if (unit.first as usize) < index.events.len() {
+                by_thread[index.thread(unit.first) as usize].push((unit.first, unit.last));
+            }
+        }
+        for list in &mut by_thread {
+            list.sort_unstable();
+            let mut latest = 0;
+            for (_, end) in list {
+                latest = latest.max(*end);
+                *end = latest;
+            }
+        }
+        Spans { by_thread }
+    }
+
+    /// Whether a unit of the thread has both events.
+    fn together(&self, thread: u32, x: u32, y: u32) -> bool {
+        let list = &self.by_thread[thread as usize];
+        let begun = list.partition_point(|(first, _)| *first <= x.min(y));
+        begun > 0 && x.max(y) <= list[begun - 1].1
+    }
+}
+
 struct Search<'i, 'a> {
     index: &'i Index<'a>,
     deps: &'i Deps,
     verifier: Verifier<'a>,
     turns: Turns,
     accesses: Accesses,
+    spans: Spans,
     tried: FxHashMap<Key, u32>,
     known: FxHashSet<Key>,
     left: u64,
@@ -83,6 +118,7 @@ pub(super) fn search<'a>(
         verifier,
         turns: Turns::new(index),
         accesses,
+        spans: Spans::new(index, units),
         tried: FxHashMap::default(),
         known: FxHashSet::default(),
         left: BUDGET.0 * index.events.len() as u64 + BUDGET.1,
@@ -91,7 +127,7 @@ pub(super) fn search<'a>(
     };
     for unit in units {
         if (unit.last as usize) < index.events.len() {
-            search.unit(unit, units);
+            search.unit(unit);
         }
     }
     search.finish()
@@ -129,7 +165,7 @@ impl Search<'_, '_> {
         AnyAccess::of(&self.index.events[event as usize]).is_some_and(|a| a.write)
     }
 
-    fn unit(&mut self, unit: &Unit, units: &[Unit]) {
+    fn unit(&mut self, unit: &Unit) {
         let inside = self.accesses_in(unit);
         let mut last: FxHashMap<u32, u32> = FxHashMap::default();
         let mut last_write: FxHashMap<u32, u32> = FxHashMap::default();
@@ -143,7 +179,7 @@ impl Search<'_, '_> {
                 self.one_location(unit, a, *z, false);
             }
         }
-        self.two_locations(unit, &inside, units);
+        self.two_locations(unit, &inside);
     }
 
     /// Lets others' writes, or reads, of the location come between.
@@ -187,7 +223,7 @@ impl Search<'_, '_> {
 
     /// Two variables that the unit writes, or reads, both, and that another
     /// unit accesses both.
-    fn two_locations(&mut self, unit: &Unit, inside: &[u32], units: &[Unit]) {
+    fn two_locations(&mut self, unit: &Unit, inside: &[u32]) {
         const FEW: usize = 12;
         let me = self.index.thread(unit.first);
         let mut firsts: Vec<u32> = Vec::new();
@@ -219,7 +255,7 @@ impl Search<'_, '_> {
                         .take(4)
                         .chain(list[..after].iter().rev().take(4));
                     for (x, x_writes) in near {
-                        let both = self.partner(units, *x, *thread, vars[1], *x_writes);
+                        let both = self.partner(*x, *thread, vars[1], *x_writes);
                         if let Some(y) = both
                             && let Some(pattern) = Pattern::two(write, *x_writes, x < &y)
                         {
@@ -242,18 +278,13 @@ impl Search<'_, '_> {
     }
 
     /// An access of `var` in a unit of the thread around `x`, of the same kind.
-    fn partner(&self, units: &[Unit], x: u32, thread: u32, var: u32, write: bool) -> Option<u32> {
+    fn partner(&self, x: u32, thread: u32, var: u32, write: bool) -> Option<u32> {
         let lists = self.accesses.get(&var)?;
         let (_, list) = lists.iter().find(|(t, _)| *t == thread)?;
         let at = list.partition_point(|(e, _)| *e < x);
         let near = [at.checked_sub(1), Some(at)];
         let mut near = near.into_iter().flatten().filter_map(|n| list.get(n));
-        let together = |y: u32| {
-            let (low, high) = (x.min(y), x.max(y));
-            units
-                .iter()
-                .any(|u| u.first <= low && high <= u.last && self.index.thread(u.first) == thread)
-        };
+        let together = |y: u32| self.spans.together(thread, x, y);
         let found = near.find(|(y, y_writes)| *y_writes == write && together(*y));
         found.map(|(y, _)| *y)
     }
