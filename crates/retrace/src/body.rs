@@ -412,7 +412,8 @@ impl Body {
             let jumps = !matches!(next[..], [only] if only as usize == at + 1);
             for to in next {
                 let to = to as usize;
-                *ways.get_mut(to)? = ways[to].saturating_add(1);
+                let way = ways.get_mut(to)?;
+                *way = way.saturating_add(1);
                 starts[to] |= jumps;
             }
             if at + 1 < n && (jumps || self.throws(&self.acts[at])) {
