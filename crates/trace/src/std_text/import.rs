@@ -1,14 +1,12 @@
 //! STD text to events: one pass over the bytes, a table of names, no copies.
 
 use std::io::{self, Read, Write};
-use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
+use super::names::Interner;
 use super::{FIRST_LOCK, TOOL, VARIABLES};
 use crate::event::{Event, Loc, LockId, ObjId, Op, SiteId, ThreadId};
 use crate::linear::LinearWriter;
-use crate::tables::{Field, Footer, Object, RunHeader, Site, Str, Tables, Thread};
+use crate::tables::{Field, Footer, Object, RunHeader, Site, Tables, Thread};
 
 const BLOCK: usize = 256 << 10;
 const MAX_LINE: usize = 1 << 20;
@@ -111,68 +109,6 @@ pub fn convert<W: Write>(
     let done = import(input, strictness, |event| writer.push(event))?;
     writer.writer().tables(&done.tables)?;
     Ok((writer.finish(Footer::default())?, done))
-}
-
-/// Names to dense numbers. Names of up to 15 bytes, nearly all, are packed into
-/// a number and need no comparison of strings.
-#[derive(Debug, Default)]
-struct Interner {
-    short: FxHashMap<u128, u32>,
-    long: FxHashMap<Box<[u8]>, u32>,
-    names: Vec<Str>,
-}
-
-impl Interner {
-    /// `None` if the name is not text.
-    #[inline]
-    fn id(&mut self, name: &[u8]) -> Option<u32> {
-        let key = packed(name);
-        let known = match key {
-            Some(key) => self.short.get(&key),
-            None => self.long.get(name),
-        };
-        match known {
-            Some(&id) => Some(id),
-            None => self.add(key, name),
-        }
-    }
-
-    #[cold]
-    fn add(&mut self, key: Option<u128>, name: &[u8]) -> Option<u32> {
-        let text = std::str::from_utf8(name).ok()?;
-        let id = u32::try_from(self.names.len()).ok()?;
-        self.names.push(Arc::from(text));
-        match key {
-            Some(key) => self.short.insert(key, id),
-            None => self.long.insert(name.into(), id),
-        };
-        Some(id)
-    }
-}
-
-/// A name of up to 15 bytes and its length as one number; reading it in
-/// overlapping words beats copying so few bytes.
-#[inline]
-fn packed(name: &[u8]) -> Option<u128> {
-    let len = name.len();
-    let (low, high) = if let (Some(first), Some(last)) =
-        (name.first_chunk::<8>(), name.last_chunk::<8>())
-    {
-        if len > 15 {
-            return None;
-        }
-        // What is left of the last word without the bytes of the first. All of
-        // it overlaps if there are just eight.
-        let rest = u64::from_le_bytes(*last).checked_shr(8 * (16 - len as u32));
-        (u64::from_le_bytes(*first), rest.unwrap_or(0))
-    } else if let (Some(first), Some(last)) = (name.first_chunk::<4>(), name.last_chunk::<4>()) {
-        let rest = u32::from_le_bytes(*last).checked_shr(8 * (8 - len as u32));
-        let low = u64::from(u32::from_le_bytes(*first));
-        (low | u64::from(rest.unwrap_or(0)) << 32, 0)
-    } else {
-        (name.iter().fold(0, |key, &b| key << 8 | u64::from(b)), 0)
-    };
-    Some(u128::from(low) | u128::from(high | (len as u64) << 56) << 64)
 }
 
 /// Where the first `wanted` is, eight bytes a step.
@@ -406,23 +342,6 @@ fn split(text: &[u8]) -> Option<(&[u8], &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn packed_names_differ_and_long_ones_are_not_packed() {
-        let mut seen = std::collections::BTreeMap::new();
-        for len in 0..20usize {
-            for (marked, mark) in (0..len).flat_map(|i| [(i, 0), (i, 1), (i, 255)]) {
-                let mut name = vec![0x41; len];
-                name[marked] = mark;
-                match packed(&name) {
-                    Some(key) => {
-                        assert_eq!(seen.insert(key, name.clone()).unwrap_or(name.clone()), name);
-                    }
-                    None => assert!(len > 15),
-                }
-            }
-        }
-    }
 
     #[test]
     fn find_is_position() {

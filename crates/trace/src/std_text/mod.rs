@@ -30,6 +30,7 @@
 
 mod export;
 mod import;
+mod names;
 
 pub use export::{Exported, Exporter, Names, export};
 pub use import::{Imported, StdError, Strictness, convert, import};
