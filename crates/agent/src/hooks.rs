@@ -233,6 +233,11 @@ extern "system" fn native_bind(
                     return;
                 };
                 let class = class_in(&class);
+                // Bound when it is first called.
+                if (class, name.as_str()) == ("java/lang/ProcessImpl", "forkAndExec") {
+                    a.findings
+                        .warn("the program starts other processes; what they do is not seen");
+                }
                 natives::in_front_of(class, &name, &desc, address)
             }
             None => natives::known_name(address).and_then(|(name, desc)| {
