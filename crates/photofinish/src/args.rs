@@ -129,6 +129,11 @@ pub enum Scheduler {
     Pos,
     /// Free-running, with random delays at synchronisation
     Contest,
+    /// Free-running, but who requests a lock may have to wait for one who may
+    /// come to such a lock: shows races that the usual order hides
+    Drfinder,
+    /// The same with one thread at a time: what is found can be replayed
+    DrfinderSerial,
 }
 
 impl Scheduler {
@@ -140,7 +145,22 @@ impl Scheduler {
             Scheduler::Pct => Some("pct"),
             Scheduler::Pos => Some("pos"),
             Scheduler::Contest => Some("contest"),
+            Scheduler::Drfinder => Some(driver::options::FREE),
+            Scheduler::DrfinderSerial => Some("drfinder"),
         }
+    }
+
+    /// Whether it goes by the may-trigger relation.
+    pub fn is_hidden(self) -> bool {
+        matches!(self, Scheduler::Drfinder | Scheduler::DrfinderSerial)
+    }
+
+    /// Whether one thread runs at a time, so that runs can be replayed.
+    pub fn is_serial(self) -> bool {
+        !matches!(
+            self,
+            Scheduler::Native | Scheduler::Contest | Scheduler::Drfinder
+        )
     }
 }
 
@@ -167,9 +187,14 @@ pub struct Detect {
     /// Look at a recorded trace instead of running a program
     #[arg(long, value_name = "FILE", conflicts_with_all = ["program", "runs"])]
     pub trace: Option<PathBuf>,
-    /// With pct: how many orderings a bug may need [default: 3]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// With pct: how many orderings a bug may need [default: 3]; with drfinder:
+    /// how many frames lead to a lock [default: 12]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub depth: Option<u32>,
+    /// With drfinder: begin with the relation that an earlier result has kept
+    /// (relation.txt), instead of a run that collects one
+    #[arg(long, value_name = "FILE")]
+    pub relation: Option<PathBuf>,
     #[command(flatten)]
     pub steer: Steer,
     #[command(flatten)]

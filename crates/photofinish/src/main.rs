@@ -8,6 +8,7 @@ mod detect;
 mod exit;
 mod full;
 mod generated;
+mod hidden;
 mod hunt;
 mod launch;
 mod offline;

@@ -20,6 +20,11 @@
 //!   during an escort; the paper's scheduler takes requests one by one.
 //! - A thread that goes on is not escorted to its own lock: it may have to wait
 //!   for the one it was held back for, and all others with it.
+//! - Besides the innermost method of a thread its caller is looked at, where nobody
+//!   is found by the former: who waits inside a queue's `take` is on the way to
+//!   whatever is done with what it takes. (The paper leaves that for later.)
+//! - A thread that waits for a notification or a lock may be escorted too, as long
+//!   as somebody else can go on.
 //! - A prediction that was acted on often, or failed several times in a row, is
 //!   acted on ever more rarely. In a loop of a million acquisitions the paper
 //!   would turn round every one.
@@ -29,12 +34,16 @@ use crate::op::Thread;
 use crate::random::Rng;
 use rustc_hash::FxHashMap;
 
-/// A thread that can go on, or sleeps, or waits here; and the innermost method
-/// that it is in, of those that the plan has (0: none).
+/// A thread that has not ended, and where it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Peer {
     pub thread: Thread,
-    pub method: u32,
+    /// The innermost methods that it is in, of those that the plan has (0: none),
+    /// and that one's caller among them.
+    pub methods: [u32; 2],
+    /// It can go on, sleeps, or waits here. Others wait for somebody who may come:
+    /// they are escorted only if there is nobody better.
+    pub able: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,10 +99,12 @@ struct Experience {
 const LOT: u32 = 32;
 /// Failures in a row that are forgiven.
 const FORGIVEN: u32 = 2;
+const SHY: u64 = 4;
 
 #[derive(Debug)]
 pub struct Finder {
     rng: Rng,
+    seed: u64,
     plan: Plan,
     /// Who waits, with the class of the lock; never the escorted thread.
     waiting: Vec<(Thread, u32)>,
@@ -107,6 +118,7 @@ impl Finder {
     pub fn new(plan: Plan, seed: u64) -> Finder {
         Finder {
             rng: Rng::new(seed),
+            seed,
             plan,
             waiting: Vec::new(),
             escort: None,
@@ -140,8 +152,14 @@ impl Finder {
     /// Whether some other thread may trigger a lock of this class: if not, there
     /// is no need to ask.
     pub fn concerns(&self, thread: Thread, class: u32, peers: &[Peer]) -> bool {
-        let may = |p: &Peer| p.thread != thread && self.plan.may_trigger(p.method, class);
+        let may = |p: &Peer| p.thread != thread && self.triggers(p, class).is_some();
         class != 0 && peers.iter().any(may)
+    }
+
+    /// Which of its methods may trigger a lock of the class: 0 or 1.
+    fn triggers(&self, peer: &Peer, class: u32) -> Option<usize> {
+        let may = |m: &u32| self.plan.may_trigger(*m, class);
+        peer.methods.iter().position(may)
     }
 
     /// requestALock: the thread is about to acquire a lock of this class.
@@ -191,7 +209,8 @@ impl Finder {
         }
     }
 
-    /// Thrashing: the escorted thread cannot get on. A random one of those that
+    /// Thrashing: the escorted thread cannot get on, nor anybody who might help it.
+    /// A random one of those that
     /// wait goes on instead.
     pub fn stalled(&mut self, peers: &[Peer]) {
         let Some(escort) = self.escort.take() else {
@@ -246,7 +265,15 @@ impl Finder {
         let known = self.experience.get(&(method, class)).copied();
         let known = known.unwrap_or_default();
         let doubts = known.acted / LOT + known.failed.saturating_sub(FORGIVEN);
-        self.rng.below(1 << doubts.min(20)) == 0
+        let odds = self.reluctance(method, class) << doubts.min(20);
+        self.rng.below(odds) == 0
+    }
+
+    /// One prediction in [`SHY`] is acted on at one request of four only: of a lock
+    /// that is taken again and again, always the first time would be turned round.
+    fn reluctance(&self, method: u32, class: u32) -> u64 {
+        let mut drawn = Rng::new(self.seed ^ u64::from(method) << 32 ^ u64::from(class));
+        if drawn.below(SHY) == 0 { 4 } else { 1 }
     }
 
     /// schedule: until somebody is escorted or nobody waits.
@@ -254,14 +281,8 @@ impl Finder {
         while self.escort.is_none() && !self.waiting.is_empty() {
             let at = self.rng.index(self.waiting.len());
             let (waiter, class) = self.waiting[at];
-            let able = |p: &&Peer| p.thread != waiter && self.plan.may_trigger(p.method, class);
-            let candidates: Vec<Peer> = peers.iter().filter(able).copied().collect();
-            let chosen = match candidates.len() {
-                0 => None,
-                n => Some(candidates[self.rng.index(n)]),
-            };
-            match chosen.filter(|p| self.is_worth(p.method, class)) {
-                Some(Peer { thread, method }) => {
+            match self.candidate(waiter, class, peers) {
+                Some((thread, method)) if self.is_worth(method, class) => {
                     self.counts.suspended += 1;
                     self.experience.entry((method, class)).or_default().acted += 1;
                     self.escort = Some(Escort {
@@ -275,11 +296,36 @@ impl Finder {
                         self.released.push(thread);
                     }
                 }
-                None => {
+                _ => {
                     self.waiting.remove(at);
                     self.released.push(waiter);
                 }
             }
+        }
+    }
+
+    /// Who may be escorted for a waiting thread, and because of which method: one
+    /// that can go on rather than one that waits, by the method that it is in
+    /// rather than by its caller.
+    fn candidate(&mut self, waiter: Thread, class: u32, peers: &[Peer]) -> Option<(Thread, u32)> {
+        let mut best = usize::MAX;
+        let mut found: Vec<(Thread, u32)> = Vec::new();
+        for peer in peers.iter().filter(|p| p.thread != waiter) {
+            let Some(at) = self.triggers(peer, class) else {
+                continue;
+            };
+            let rank = at + 2 * usize::from(!peer.able);
+            if rank < best {
+                best = rank;
+                found.clear();
+            }
+            if rank == best {
+                found.push((peer.thread, peer.methods[at]));
+            }
+        }
+        match found.len() {
+            0 => None,
+            n => Some(found[self.rng.index(n)]),
         }
     }
 }

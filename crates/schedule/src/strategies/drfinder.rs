@@ -4,7 +4,7 @@
 //! A random walk, but for what the [`Finder`] decides: a thread whose next
 //! operation acquires a lock may be held back, and the one that is escorted goes
 //! first wherever it can. If it sleeps and all others are held back, time passes.
-//! If it is blocked, that is thrashing, and somebody is let go.
+//! If nobody at all can go on, that is thrashing, and somebody is let go.
 //!
 //! Waiting is bounded in steps: after [`PATIENCE`] of them a thread goes on,
 //! whatever the relation says.
@@ -108,7 +108,7 @@ impl DrFinder {
             match next {
                 Some(next) if self.may_go(&next) => break Some(next),
                 Some(_) => {}
-                None if view.timers && self.sleeps(view) => break None,
+                None if view.timers && self.finder.escorted().is_some() => break None,
                 // Somebody is escorted, or nobody would wait.
                 None => {
                     self.finder.stalled(&self.peers);
@@ -118,13 +118,6 @@ impl DrFinder {
         };
         self.free = free;
         picked
-    }
-
-    /// Whether the escorted thread may be one that sleeps.
-    fn sleeps(&self, view: &View<'_>) -> bool {
-        let escorted = self.finder.escorted();
-        escorted
-            .is_some_and(|t| view.op_of(t).is_none() && self.peers.iter().any(|p| p.thread == t))
     }
 
     /// Whether the thread may do what it does next; it waits otherwise.
@@ -174,6 +167,12 @@ impl Strategy for DrFinder {
     fn peers(&mut self, peers: &[Peer]) {
         self.peers.clear();
         self.peers.extend_from_slice(peers);
+        if let Some(escorted) = self.finder.escorted()
+            && !peers.iter().any(|p| p.thread == escorted)
+        {
+            self.finder.ended(escorted, peers);
+            self.let_go();
+        }
     }
 
     fn hidden(&self) -> Option<Counts> {

@@ -61,12 +61,14 @@ fn run(program: &[Vec<Step>], relation: &Relation, seed: u64, prefer: Option<Pre
         let runnable: Vec<usize> = all.clone().filter(|t| able(*t, &threads)).collect();
         let peers: Vec<Peer> = all
             .clone()
-            .filter(|t| able(*t, &threads) || threads[*t].suspended)
+            .filter(|t| threads[*t].at < program[*t].len())
             .map(|t| {
                 let known = threads[t].stack.iter().rev().map(|m| plan.method(m));
+                let mut known = known.filter(|m| *m != 0);
                 Peer {
                     thread: t as u32,
-                    method: known.into_iter().find(|m| *m != 0).unwrap_or(0),
+                    able: able(t, &threads) || threads[t].suspended,
+                    methods: [(); 2].map(|()| known.next().unwrap_or(0)),
                 }
             })
             .collect();
@@ -84,7 +86,11 @@ fn run(program: &[Vec<Step>], relation: &Relation, seed: u64, prefer: Option<Pre
         if let Some(e) = escorted {
             assert!(finder.waiting() > 0, "nobody is escorted for nothing");
             assert!(!finder.is_waiting(e as u32));
-            if !able(e, &threads) {
+            assert!(
+                threads[e].at < program[e].len(),
+                "who has ended is not escorted"
+            );
+            if runnable.is_empty() {
                 finder.stalled(&peers);
             }
         } else {
@@ -205,9 +211,14 @@ fn figure_2_is_turned_round_in_the_next_run() {
     assert_eq!((first(&native, 0), first(&native, 1)), (0, 0));
     assert!(native.relation.may_trigger("f6", "k"));
     assert!(native.relation.may_trigger("f4", "n") && !native.relation.may_trigger("f8", "o5"));
-    for seed in 0..100 {
-        let next = run(&program, &native.relation, seed, Some(natively));
-        assert_eq!((first(&next, 0), first(&next, 1)), (2, 1), "seed {seed}");
+    // A prediction that is acted on reluctantly may be missed: for each of the two
+    // locks in 3 of 16 runs.
+    let turned = |o: usize, by: usize| {
+        let runs = (0..160).map(|seed| run(&program, &native.relation, seed, Some(natively)));
+        runs.filter(|next| first(next, o) == by).count()
+    };
+    for turned in [turned(0, 2), turned(1, 1)] {
+        assert!((115..=145).contains(&turned), "{turned} of 160");
     }
 }
 
