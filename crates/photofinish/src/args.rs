@@ -1,8 +1,10 @@
 //! The command line, defined once: parsing, help and completions come from
 //! here.
 
+mod compare;
 mod hunt;
 
+pub use compare::Compare;
 pub use hunt::{Completions, Hunt, Man};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -64,6 +66,13 @@ pub enum Command {
     /// same location. A race that was made to happen is confirmed, with what
     /// came of it in either order and a command that replays each.
     Confirm(Box<Confirm>),
+    /// Run a program under several schedulers, and see what each finds and costs
+    ///
+    /// Prints, for each scheduler, how many races it found, which of them no
+    /// other did, how many it missed, its time and how often it thrashed. The
+    /// program gets no input, and what it prints is not shown. Interrupted, the
+    /// same command goes on where it stopped: runs are kept in --results.
+    Compare(Box<Compare>),
     /// Repeat a run of `confirm` or of `detect --scheduler` exactly
     ///
     /// Exit codes: 66 the run went as before and something is wrong in it,

@@ -10,7 +10,7 @@ use crate::show;
 use crate::steer;
 use crate::suppress;
 use driver::options::Mode;
-use driver::process::Output;
+use driver::process::{Input, Output};
 use driver::store::{Schedule, Writer};
 use report::result::Report;
 use std::collections::BTreeMap;
@@ -41,8 +41,14 @@ pub fn command(args: &Detect) -> Result<u8, Failure> {
             }
             let relation = args.relation.as_deref();
             let limit = args.launch.time_limit;
-            let hidden = Hidden::begin(&launcher, relation, args.depth, output, limit)?;
-            Some(hidden)
+            let hidden = Hidden::begin(
+                &launcher,
+                relation,
+                args.depth,
+                (Input::Inherit, output),
+                limit,
+            )?;
+            Some(hidden.0)
         }
         false => None,
     };

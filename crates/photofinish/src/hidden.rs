@@ -5,7 +5,7 @@ use crate::exit::Failure;
 use crate::launch::{Launcher, Plan, RunDir};
 use anyhow::Context;
 use driver::options::{COLLECT, Control, Mode};
-use driver::process::Output;
+use driver::process::{Input, Output};
 use schedule::hidden::Relation;
 use std::path::Path;
 use std::time::Duration;
@@ -31,26 +31,28 @@ pub struct Hidden {
 }
 
 impl Hidden {
-    /// Reads the relation, or makes a run that collects it.
+    /// Reads the relation, or makes a run that collects it; then also how many
+    /// seconds that took.
     pub fn begin(
         launcher: &Launcher<'_>,
         given: Option<&Path>,
         depth: Option<u32>,
-        output: Output,
+        (input, output): (Input, Output),
         time_limit: Option<Duration>,
-    ) -> Result<Hidden, Failure> {
+    ) -> Result<(Hidden, Option<f64>), Failure> {
         if let Some(path) = given {
             let bytes = std::fs::read(path)
                 .with_context(|| format!("cannot read the relation {}", path.display()))
                 .map_err(|e| Failure::usage(format!("{e:#}")))?;
             let relation = Relation::parse(&bytes)
                 .map_err(|e| Failure::usage(format!("{}: {e}", path.display())))?;
-            return Ok(Hidden {
+            let hidden = Hidden {
                 depth: depth.unwrap_or(relation.depth),
                 relation,
                 limit: time_limit.unwrap_or(UNKNOWN),
                 warnings: Vec::new(),
-            });
+            };
+            return Ok((hidden, None));
         }
         let depth = depth.unwrap_or(schedule::hidden::DEPTH);
         let mut control = Control::new(COLLECT, 0);
@@ -59,6 +61,7 @@ impl Hidden {
         let plan = Plan {
             control: Some(control),
             time_limit,
+            input,
             ..Plan::new(Mode::None, output)
         };
         let run = launcher.run_in(&dir, plan)?;
@@ -75,7 +78,7 @@ impl Hidden {
                     .to_owned(),
             );
         }
-        Ok(hidden)
+        Ok((hidden, Some(elapsed.as_secs_f64())))
     }
 
     pub fn limit(&self) -> Duration {
@@ -85,8 +88,7 @@ impl Hidden {
     /// Gives the relation to a run.
     pub fn aim(&self, control: &mut Control, dir: &RunDir) -> Result<(), Failure> {
         let path = dir.file(GIVEN);
-        std::fs::write(&path, self.relation.to_text())
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        self.write(&path)?;
         control.relation = Some(path);
         control.frames = Some(self.depth);
         Ok(())
@@ -108,8 +110,11 @@ impl Hidden {
 
     /// Keeps the relation with the result.
     pub fn keep(&self, results: &Path) -> Result<(), Failure> {
-        let path = results.join(FILE);
-        std::fs::write(&path, self.relation.to_text())
+        self.write(&results.join(FILE))
+    }
+
+    pub fn write(&self, path: &Path) -> Result<(), Failure> {
+        std::fs::write(path, self.relation.to_text())
             .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(())
     }
