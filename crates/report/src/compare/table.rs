@@ -160,6 +160,6 @@ mod tests {
             ..Subject::of("drfinder")
         };
         let text = by_depth(&all, &[depth], &[Subject::of("native")]);
-        assert_eq!(text, "depth              4\nraces (new)    3 (2)\n");
+        assert_eq!(text, "depth            4\nraces (new)  3 (2)\n");
     }
 }
