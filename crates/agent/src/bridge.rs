@@ -41,6 +41,9 @@ pub struct Bridge {
     blocker: jmethodID,
     exception: jmethodID,
     keep_static: jmethodID,
+    hidden: jclass,
+    waits_for: jmethodID,
+    wanted: jmethodID,
     pub interrupted_exception: jclass,
 }
 
@@ -80,7 +83,15 @@ impl Bridge {
         let native = class("java/lang/PhotofinishNative")?;
         let thread = class("java/lang/PhotofinishThread")?;
         let control = class("java/lang/PhotofinishControl")?;
+        let hidden = class("java/lang/PhotofinishHidden")?;
         Some(Bridge {
+            hidden,
+            waits_for: jni.static_method(hidden, "waitsFor", "(Ljava/lang/Thread;)I")?,
+            wanted: jni.static_method(
+                hidden,
+                "wanted",
+                "(Ljava/lang/Thread;)Ljava/lang/String;",
+            )?,
             photofinish,
             native,
             thread,
@@ -258,6 +269,17 @@ impl Bridge {
     /// The locks that a thread holds, one a line.
     pub fn held_by(&self, jni: Jni, thread: jobject) -> String {
         let s = jni.call_object(self.control, self.held_by, &[object(thread)]);
+        jni.string(s)
+    }
+
+    /// Number of the thread that holds the lock that a thread waits for; -1: none.
+    pub fn waits_for(&self, jni: Jni, thread: jobject) -> i32 {
+        jni.call_int(self.hidden, self.waits_for, &[object(thread)])
+    }
+
+    /// That lock, for people.
+    pub fn wanted(&self, jni: Jni, thread: jobject) -> String {
+        let s = jni.call_object(self.hidden, self.wanted, &[object(thread)]);
         jni.string(s)
     }
 

@@ -45,6 +45,9 @@ impl Agent {
             match instrument::rewrite(&request) {
                 Ok(mut rewritten) => {
                     let sites = std::mem::take(&mut rewritten.sites);
+                    if let Some(hidden) = &self.hidden {
+                        hidden.number_frames(self, &rewritten.name, first_site, &sites);
+                    }
                     let added = (!sites.is_empty()).then(|| ClassSites {
                         class: rewritten.name.as_str().into(),
                         file: rewritten.source_file.take().map(Into::into),
@@ -112,12 +115,13 @@ impl Agent {
         rewritten.bytes
     }
 
-    /// What a controlled run wants in every class; noise goes where points do.
+    /// What a controlled run wants in every class; noise goes where points do, and
+    /// so does who is held back in a free run.
     fn control_of_classes(&self) -> Option<&instrument::Control> {
-        match (&self.control, &self.noise) {
-            (Some(control), _) => Some(control.targets()),
-            (None, Some(_)) => Some(&self.options.control.targets),
-            (None, None) => None,
+        let free = self.noise.is_some() || self.options.control.is_hidden_free();
+        match &self.control {
+            Some(control) => Some(control.targets()),
+            None => free.then_some(&self.options.control.targets),
         }
     }
 

@@ -106,6 +106,9 @@ extern "system" fn vm_init(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
             recorder.keep_up(a);
         }
         a.jvmti.enable(event::THREAD_END);
+        if let Some(hidden) = &a.hidden {
+            hidden.start_watch();
+        }
         if let Some(control) = &a.control {
             if !control.look_up(jni) {
                 return a.fail("this JDK's threads are not as expected; use JDK 17");

@@ -29,6 +29,7 @@ const GET_METHOD_DECLARING_CLASS: usize = 64;
 const GET_LINE_NUMBER_TABLE: usize = 69;
 const GET_OBJECT_MONITOR_USAGE: usize = 58;
 const GET_STACK_TRACE: usize = 103;
+const GET_THREAD_STATE: usize = 16;
 const SET_EVENT_CALLBACKS: usize = 121;
 const GET_SYSTEM_PROPERTY: usize = 130;
 const ADD_CAPABILITIES: usize = 141;
@@ -62,6 +63,17 @@ pub mod event {
     pub const MONITOR_CONTENDED_ENTERED: u32 = 76;
     pub const GARBAGE_COLLECTION_START: u32 = 81;
     pub const GARBAGE_COLLECTION_FINISH: u32 = 82;
+}
+
+/// Bits of a thread's state.
+pub mod state {
+    pub const ALIVE: i32 = 0x1;
+    pub const RUNNABLE: i32 = 0x4;
+    pub const SLEEPING: i32 = 0x40;
+    pub const IN_WAIT: i32 = 0x100;
+    pub const PARKED: i32 = 0x200;
+    /// For a monitor.
+    pub const BLOCKED: i32 = 0x400;
 }
 
 /// jvmtiEventCallbacks: 37 pointers for events 50 to 86.
@@ -476,6 +488,19 @@ impl Jvmti {
         self.deallocate(usage.waiters.cast());
         self.deallocate(usage.notify_waiters.cast());
         error == 0 && usage.owner.is_null()
+    }
+
+    /// What a thread does, see [`state`]; 0 if that cannot be told.
+    pub fn thread_state(&self, thread: jobject) -> jint {
+        let mut now = 0;
+        let error = call!(
+            self,
+            GET_THREAD_STATE,
+            (jobject, *mut jint),
+            thread,
+            &mut now
+        );
+        if error == 0 { now } else { 0 }
     }
 
     /// Frames of the current thread, innermost first.

@@ -12,6 +12,7 @@
 //! | `direct` | events straight into one of the other detectors |
 //! | `control` | runs in which a strategy says who goes on |
 //! | `noise` | delays in runs that nobody controls |
+//! | `hidden` | which methods lead to which locks; who is held back to show hidden races |
 //! | `threads`, `stacks` | who, and from where |
 //! | `findings` | what was found, on disk at once |
 //! | `orphan` | the end of the program when the tool is gone |
@@ -26,6 +27,7 @@ mod classes;
 mod control;
 mod direct;
 mod findings;
+mod hidden;
 mod hooks;
 mod jni;
 mod jvmti;
@@ -46,6 +48,7 @@ use classes::Coverage;
 use control::Control;
 use direct::Direct;
 use findings::Findings;
+use hidden::Hidden;
 use jni_sys::{JNI_OK, JavaVM, jint, jobject};
 use jvmti::Jvmti;
 use memory::RawClock;
@@ -84,6 +87,7 @@ pub struct Agent {
     direct: Option<Mutex<Direct>>,
     control: Option<Control>,
     noise: Option<Disturber>,
+    hidden: Option<Hidden>,
     /// Methods that lock by themselves under control, by class: reflection shows
     /// them as they were.
     unsynchronized: Mutex<FxHashMap<String, Vec<(String, String)>>>,
@@ -224,6 +228,12 @@ impl Agent {
         }
         let sites = self.sites.count();
         let control = self.control.as_ref().map(|c| c.summary(self, outcome));
+        let hidden = self.hidden.as_ref().map(|hidden| {
+            let serial = self.control.as_ref().and_then(Control::hidden_counts);
+            let mut said = hidden.finish(&self.options.out, serial);
+            said["outcome"] = json!(outcome);
+            said
+        });
         let coverage = self.coverage.lock().unwrap_or_else(|e| e.into_inner());
         self.findings.summary(&json!({
             "ended": if self.halted.load(Ordering::Acquire) { "halt" } else { "exit" },
@@ -238,6 +248,7 @@ impl Agent {
             "sites": sites,
             "races": races,
             "control": control,
+            "hidden": hidden,
         }));
     }
 }
@@ -277,7 +288,7 @@ pub unsafe extern "system" fn Agent_OnLoad(
 /// # Safety
 /// `vm` must be the JVM.
 unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
-    let options = Options::parse(text)?;
+    let mut options = Options::parse(text)?;
     let mut env: *mut c_void = ptr::null_mut();
     // SAFETY: GetEnv of the JVM's own table.
     let got = unsafe { ((**vm).GetEnv.ok_or("no GetEnv")?)(vm, &mut env, jvmti::VERSION) };
@@ -304,14 +315,19 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
         )?),
         _ => None,
     };
+    let hidden = Hidden::new(&mut options)?;
     let control = match options.control.is_on() {
-        true => Some(Control::new(options.control.clone())?),
+        true => {
+            let plan = hidden.as_ref().map(|h| h.plan.clone());
+            Some(Control::new(options.control.clone(), plan)?)
+        }
         false => None,
     };
     let noise = (options.control.name == "contest").then(|| Disturber::new(options.control.seed));
     let agent = Agent {
         control,
         noise,
+        hidden,
         unsynchronized: Mutex::default(),
         vm: Vm(vm),
         jvmti,

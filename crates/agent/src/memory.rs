@@ -13,6 +13,8 @@ const SITE_BYTES: usize = 32;
 /// Below a thread's clock: results of the slow path, and what the bridge
 /// needs to know to start a thread.
 const HEADER: usize = 64;
+/// Where in it the two innermost methods stand (PhotofinishHidden.java).
+const FRAME: usize = 52;
 
 /// Values of the first word of a site's entry, mirrored in
 /// PhotofinishFastTrack.java.
@@ -140,6 +142,21 @@ impl RawClock {
             p.add(1).write(u32::from(slot));
             p.add(2).write(start);
         }
+    }
+
+    /// The innermost methods of the relation that the thread is in.
+    pub fn frames(self) -> [u32; 2] {
+        // SAFETY: header of this clock; compiled code of its thread writes it, at
+        // worst between the two reads.
+        let at = |i: usize| unsafe { ((self.0 - FRAME) as *const u32).add(i).read_volatile() };
+        [at(0), at(1)]
+    }
+
+    pub fn clear_frames(self) {
+        // SAFETY: header of this clock, whose thread has not begun.
+        let clear = |i: usize| unsafe { ((self.0 - FRAME) as *mut u32).add(i).write_volatile(0) };
+        clear(0);
+        clear(1);
     }
 
     pub fn id(self) -> u32 {

@@ -432,6 +432,7 @@ fn site_row(class: &ClassSites, s: &instrument::Site) -> tables::Site {
             SiteKind::FenceAcquire
             | SiteKind::FenceRelease
             | SiteKind::Finalizer
+            | SiteKind::Frame
             | SiteKind::Freeze => tables::SiteKind::Other,
         },
         checked: s.checked,

@@ -81,6 +81,7 @@ impl Pool {
             input: Input::Empty,
             output: Output::Capture,
             time_limit: None,
+            most_recorded: None,
         }
     }
 }

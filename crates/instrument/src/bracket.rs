@@ -38,6 +38,9 @@ impl Weaver<'_, '_, '_> {
             if access & acc::SYNCHRONIZED != 0 && !self.only_counts() {
                 brackets.push(self.synchronized_method(access, index)?);
             }
+            if self.cx.control.is_frame(&self.cx.method, &self.cx.desc) {
+                brackets.push(self.frame()?);
+            }
             // Thread's own initialiser binds currentThread, which every probe
             // calls: no probe can run before it.
             if &*self.cx.method == "<clinit>" && self.cx.name != "java/lang/Thread" {
@@ -165,6 +168,17 @@ impl Weaver<'_, '_, '_> {
             entry: vec![self.site_call(probes::INIT_BEGIN, site)?],
             returns: vec![self.site_call(probes::INIT_END, site)?],
             thrown: vec![(probes::INIT_END, Some(site))],
+            ..Bracket::default()
+        })
+    }
+
+    /// Others are told that the thread is in this method.
+    fn frame(&mut self) -> Result<Bracket, WeaveError> {
+        let site = self.site_at(SiteKind::Frame, 0);
+        Ok(Bracket {
+            entry: vec![self.site_call(probes::FRAME_BEGIN, site)?],
+            returns: vec![self.snippet(probes::FRAME_END, |_| {})?],
+            thrown: vec![(probes::FRAME_END, None)],
             ..Bracket::default()
         })
     }

@@ -296,7 +296,7 @@ impl Weaver<'_, '_, '_> {
     }
 
     fn is_point(&self, access: Access, pc: u32) -> bool {
-        self.cx.control.points && access.mode != AccessMode::Plain || self.is_target(pc)
+        self.cx.control.accesses() && access.mode != AccessMode::Plain || self.is_target(pc)
     }
 
     fn relevant(&self, access: Option<Access>, pc: u32) -> Option<Access> {

@@ -1,6 +1,7 @@
 //! What a controlled run wants to know: which statements are its targets, and
 //! which classes get scheduling points.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::Level;
@@ -12,6 +13,10 @@ use crate::probes::{self, Probe};
 pub struct Control {
     /// Data accesses that are scheduling points too.
     pub targets: Vec<Statement>,
+    /// Only requests for locks are points: threads run freely otherwise.
+    pub only_locks: bool,
+    /// Methods (`class#method#descriptor`) that say when a thread is in them.
+    pub frames: BTreeSet<String>,
 }
 
 /// A statement of the program.
@@ -41,6 +46,9 @@ pub(crate) struct ClassControl {
     pub(crate) on: bool,
     /// The class says what it is about to do.
     pub(crate) points: bool,
+    only_locks: bool,
+    /// Methods that say when a thread is in them: name and descriptor.
+    frames: Vec<(Arc<str>, Arc<str>)>,
     instructions: Vec<(Arc<str>, Arc<str>, u16)>,
     /// Sorted.
     lines: Vec<u16>,
@@ -59,6 +67,8 @@ impl ClassControl {
         let mut this = ClassControl {
             on: true,
             points: level == Level::Full || level > Level::None && class.starts_with("java/util/"),
+            only_locks: control.only_locks,
+            frames: frames(control, class),
             ..ClassControl::default()
         };
         let is_line = |s: &Statement| matches!(s, Statement::Line { .. });
@@ -87,6 +97,17 @@ impl ClassControl {
         this
     }
 
+    /// Atomic accesses and loops are points too.
+    pub(crate) fn accesses(&self) -> bool {
+        self.points && !self.only_locks
+    }
+
+    /// Whether the method says when a thread is in it.
+    pub(crate) fn is_frame(&self, method: &str, desc: &str) -> bool {
+        let mut frames = self.frames.iter();
+        frames.any(|(m, d)| &**m == method && &**d == desc)
+    }
+
     /// What is called before a monitor is entered.
     pub(crate) fn entering(&self) -> Probe {
         if self.points {
@@ -107,5 +128,32 @@ impl ClassControl {
                 .instructions
                 .iter()
                 .any(|(m, d, bci)| &**m == method && &**d == desc && u32::from(*bci) == pc)
+    }
+}
+
+fn frames(control: &Control, class: &str) -> Vec<(Arc<str>, Arc<str>)> {
+    let prefix = format!("{class}#");
+    let mine = control.frames.range(prefix.clone()..);
+    let mine = mine.map_while(|key| key.strip_prefix(&prefix));
+    mine.filter_map(|rest| rest.split_once('#'))
+        .map(|(method, desc)| (method.into(), desc.into()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_of_one_class_only() {
+        let keys = ["a/B#m#()V", "a/B#n#(I)V", "a/B$C#m#()V", "a/BC#m#()V"];
+        let control = Control {
+            frames: keys.map(str::to_owned).into(),
+            ..Control::default()
+        };
+        let found = ClassControl::new(Some(&control), "a/B", Level::Full, || None);
+        assert!(found.is_frame("m", "()V") && found.is_frame("n", "(I)V"));
+        assert!(!found.is_frame("m", "(I)V"));
+        assert_eq!(found.frames.len(), 2);
     }
 }

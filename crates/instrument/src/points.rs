@@ -44,7 +44,7 @@ impl Weaver<'_, '_, '_> {
             .own
             .is_none_or(|access| access & (acc::VOLATILE | acc::FINAL) == 0);
         Points {
-            order: self.cx.control.points && may_be(acc::VOLATILE) && !used.harmless,
+            order: self.cx.control.accesses() && may_be(acc::VOLATILE) && !used.harmless,
             target: plain && self.is_target(pc),
         }
     }
@@ -146,7 +146,7 @@ impl Weaver<'_, '_, '_> {
             Operand::Switch(s) => s.default <= insn.pc || s.cases.iter().any(|c| c.1 <= insn.pc),
             _ => false,
         };
-        if back && self.cx.control.points {
+        if back && self.cx.control.accesses() {
             let snippet = self.snippet(probes::LOOP, |_| {})?;
             self.editor.insert_before(insn.pc, snippet);
         }

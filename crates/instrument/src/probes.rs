@@ -194,6 +194,13 @@ probes! {
     /// At the start of Thread.onSpinWait.
     SPIN_WAIT = "spinWait" "()V";
 
+    // Those of runs that look for hidden races.
+
+    /// At the start of a method that the relation has.
+    FRAME_BEGIN = "frameBegin" "(I)V";
+    /// At its end, either way.
+    FRAME_END = "frameEnd" "()V";
+
     // Those of a recording for prediction.
 
     /// At the start of a method whose control flow is recorded.

@@ -39,6 +39,8 @@ pub enum SiteKind {
     Model,
     /// The start of a method whose control flow is recorded.
     Method,
+    /// A method that says when a thread is in it.
+    Frame,
     /// A tableswitch or lookupswitch of such a method.
     Switch,
     /// An exception handler of such a method.

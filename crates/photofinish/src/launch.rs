@@ -68,6 +68,11 @@ pub struct RunDir {
 }
 
 impl RunDir {
+    /// A file that the run reads or writes.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
     /// Where a controlled run writes its schedule.
     pub fn log(&self) -> PathBuf {
         self.path.join("schedule.pfs")

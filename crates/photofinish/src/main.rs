@@ -2,12 +2,14 @@
 //! what it does lives in the crates it puts together.
 
 mod args;
+mod compare;
 mod config;
 mod confirm;
 mod detect;
 mod exit;
 mod full;
 mod generated;
+mod hidden;
 mod hunt;
 mod launch;
 mod offline;
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         args::Command::Hunt(args) => hunt::command(&args),
         args::Command::Detect(args) => detect::command(&args),
+        args::Command::Compare(args) => compare::command(&args),
         args::Command::Confirm(args) => confirm::command(args),
         args::Command::Replay(args) => replay::command(&args),
         args::Command::Record(args) => record::command(&args),

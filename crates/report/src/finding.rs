@@ -7,6 +7,7 @@
 //! nowhere silent: what could not be read comes back as a complaint.
 
 use crate::control::{ControlSummary, Hit, Standstill, Uncaught};
+use crate::result::Hidden;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -217,6 +218,9 @@ pub struct Summary {
     /// Of a controlled run.
     #[serde(default)]
     pub control: Option<ControlSummary>,
+    /// Of a run that looked for hidden races.
+    #[serde(default)]
+    pub hidden: Option<Hidden>,
 }
 
 /// Everything one run said.

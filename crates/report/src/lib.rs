@@ -9,6 +9,7 @@
 
 mod absorb;
 pub mod baseline;
+pub mod compare;
 pub mod confirmed;
 pub mod control;
 pub mod finding;

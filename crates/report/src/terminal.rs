@@ -333,6 +333,7 @@ impl Page<'_> {
                 clean(model)
             )?;
         }
+        self.hidden(report)?;
         for text in &report.warnings {
             let label = self.paint(Style::Yellow, "warning:");
             writeln!(self.out, "{label} {}", clean(text))?;

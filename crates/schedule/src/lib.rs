@@ -6,12 +6,14 @@
 //! [`View`]s they were shown, on nothing else, so a seed names a run. Each is a
 //! file in `strategies`; adding one is such a file and a line of [`REGISTRY`].
 //!
-//! `contest` is for programs that run freely and are only disturbed.
+//! `contest` is for programs that run freely and are only disturbed; `hidden`
+//! is how locks are handed out to show hidden races, for both kinds of runs.
 //! `world` keeps track of who is enabled; `log` is what is kept of a run,
 //! `replay` repeats it from there, `table` shows it;
 //! `progress` tells livelocks.
 
 mod contest;
+pub mod hidden;
 pub mod log;
 mod op;
 pub mod progress;

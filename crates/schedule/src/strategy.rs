@@ -1,7 +1,9 @@
 //! The one trait, and what strategies are made from.
 
+use crate::hidden::{Counts, Peer, Plan};
 use crate::op::{Decision, Hit, View};
 use crate::replay::Divergence;
+use std::sync::Arc;
 
 pub trait Strategy: Send {
     fn name(&self) -> &'static str;
@@ -16,6 +18,19 @@ pub trait Strategy: Send {
     /// Races that were made to happen since this was last asked.
     fn take_hits(&mut self) -> Vec<Hit> {
         Vec::new()
+    }
+
+    /// Told before an object's first operation: its class, as a lock, in the
+    /// relation of the run (0: none).
+    fn lock(&mut self, _obj: u64, _class: u32) {}
+
+    /// Told before it is asked, by those who keep it: which methods of the
+    /// relation the threads are in that can go on or sleep.
+    fn peers(&mut self, _peers: &[Peer]) {}
+
+    /// What it did about hidden races, if that is its business.
+    fn hidden(&self) -> Option<Counts> {
+        None
     }
 
     /// Where the run left the one that it was to repeat.
@@ -34,6 +49,8 @@ pub struct Params {
     /// RaceFuzzer: the sites of each statement of the pair; a statement may
     /// have several.
     pub pair: Option<[Vec<u32>; 2]>,
+    /// DrFinder: the relation of an earlier run.
+    pub relation: Option<Arc<Plan>>,
 }
 
 impl Default for Params {
@@ -43,6 +60,7 @@ impl Default for Params {
             depth: 3,
             steps: 1000,
             pair: None,
+            relation: None,
         }
     }
 }

@@ -31,8 +31,9 @@ const INTERNAL: &[&str] = &[
     "Lsun/",
 ];
 
+/// Who works in a method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Whose {
+pub enum Whose {
     /// Code that both use, such as java.util: its caller decides.
     Unknown,
     Internal,
@@ -61,7 +62,8 @@ impl Callers {
     }
 }
 
-fn whose(class: &str) -> Whose {
+/// By the signature of a class.
+pub fn whose(class: &str) -> Whose {
     let is = |prefix: &&str| class.starts_with(*prefix);
     if INTERNAL.iter().any(is) {
         Whose::Internal

@@ -3,6 +3,7 @@
 use super::{Control, Place};
 use crate::Agent;
 use crate::jni::Jni;
+use crate::memory::RawClock;
 use jni_sys::jobject;
 use schedule::{Kind, Op};
 use std::sync::atomic::Ordering;
@@ -41,12 +42,22 @@ impl Control {
             state.world.start(daemon)
         };
         state.journal.thread(number, &name, parent);
-        let place = Place::new(number, name, jni.global(thread));
+        let clock = self.clock_of(jni, thread);
+        let place = Place::new(number, name, jni.global(thread), clock);
         let mut places = self.places.write().unwrap_or_else(|e| e.into_inner());
         places.push(place);
         self.set_place(jni, thread, number + 1);
         self.publish(&state.world);
         place
+    }
+
+    fn clock_of(&self, jni: Jni, thread: jobject) -> Option<RawClock> {
+        let f = self.fields.get()?;
+        let pf = jni.object_field(thread, f.pf);
+        let address = (!pf.is_null()).then(|| jni.long_field(pf, f.clock))?;
+        jni.delete_local(pf);
+        // SAFETY: the bridge keeps the address of a clock there, for good.
+        Some(unsafe { RawClock::at(address) })
     }
 
     fn set_place(&self, jni: Jni, thread: jobject, number: u32) {

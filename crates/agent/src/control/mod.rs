@@ -29,19 +29,22 @@ mod points;
 mod settings;
 mod watch;
 
+pub use callers::{Whose, whose};
 pub use place::Place;
 pub use settings::Settings;
 
 use crate::Agent;
 use crate::jni::{Field, Jni};
+use crate::memory::RawClock;
 use callers::Callers;
 use jni_sys::{jclass, jobject};
 use journal::Journal;
 use rustc_hash::FxHashMap;
+use schedule::hidden::{Counts, Peer, Plan};
 use schedule::{Kind, Next, Status, Thread, Why, World};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 
 /// How long threads outside control may take to wake somebody before nobody
 /// being able to run is called a deadlock.
@@ -91,6 +94,7 @@ struct Fields {
     quiet: Field,
     unwatched: Field,
     linking: Field,
+    clock: Field,
     interrupted: Field,
     status: Field,
     structure: Field,
@@ -106,8 +110,8 @@ unsafe impl Send for Fields {}
 unsafe impl Sync for Fields {}
 
 impl Control {
-    pub fn new(mut settings: Settings) -> Result<Control, String> {
-        let strategy = settings.strategy()?;
+    pub fn new(mut settings: Settings, plan: Option<Arc<Plan>>) -> Result<Control, String> {
+        let strategy = settings.strategy(plan)?;
         let mut world = World::new(strategy, settings.seed, settings.max_steps);
         world.wake_spuriously(settings.spurious);
         let journal = Journal::create(&settings)?;
@@ -164,6 +168,7 @@ impl Control {
                 quiet: jni.field(ours, "quiet", "I")?,
                 unwatched: jni.field(ours, "unwatched", "I")?,
                 linking: jni.field(ours, "linking", "I")?,
+                clock: jni.field(ours, "clock", "J")?,
                 interrupted: jni.field(thread, "interrupted", "Z")?,
                 status: jni.field(thread, "threadStatus", "I")?,
                 structure: jni.field(thread, "eetop", "J")?,
@@ -219,11 +224,45 @@ impl Control {
 
     fn ask(&self, a: &Agent, ask: impl FnOnce(&mut World) -> Next) -> Next {
         let mut state = self.lock();
+        if self.is_hidden() {
+            let peers = self.peers(&state.world);
+            state.world.strategy().peers(&peers);
+        }
         let next = ask(&mut state.world);
         self.note_steps(a, &mut state);
         self.publish(&state.world);
         self.now.store(state.world.now(), Ordering::Relaxed);
         next
+    }
+
+    fn is_hidden(&self) -> bool {
+        self.settings.name == "drfinder"
+    }
+
+    /// Threads that have not ended, and the methods of the relation they are in.
+    fn peers(&self, world: &World) -> Vec<Peer> {
+        let places = self.places.read().unwrap_or_else(|e| e.into_inner());
+        let status = |p: &Place| world.status(p.thread);
+        let live = places.iter().filter(|p| status(p) != Status::Ended);
+        live.map(|p| Peer {
+            thread: p.thread,
+            methods: p.clock.map_or([0; 2], RawClock::frames),
+            able: match status(p) {
+                Status::Ready(_) | Status::Running => true,
+                Status::Blocked(b) => b.why == Why::Sleep,
+                Status::Outside | Status::Ended => false,
+            },
+        })
+        .collect()
+    }
+
+    /// Told before the first point at a lock.
+    pub fn lock_is(&self, number: u64, class: u32) {
+        self.lock().world.strategy().lock(number, class);
+    }
+
+    pub fn hidden_counts(&self) -> Option<Counts> {
+        self.lock().world.strategy().hidden()
     }
 
     /// For compiled code: 1 if there is something to decide at points, 2 if a

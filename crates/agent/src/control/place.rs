@@ -1,5 +1,6 @@
 //! One controlled thread: where it waits for its turn.
 
+use crate::memory::RawClock;
 use jni_sys::jobject;
 use rustix::thread::CpuSet;
 use rustix::thread::futex::{self, Flags, Timespec};
@@ -15,6 +16,8 @@ pub struct Place {
     pub name: String,
     /// A global reference to the java.lang.Thread.
     pub object: jobject,
+    /// Below its clock stands what method of the relation it is in.
+    pub clock: Option<RawClock>,
     /// 1: it is this thread's turn.
     turn: AtomicU32,
     /// Of the operating system; 0 until the thread has begun.
@@ -35,11 +38,17 @@ thread_local! {
 }
 
 impl Place {
-    pub fn new(thread: Thread, name: String, object: jobject) -> &'static Place {
+    pub fn new(
+        thread: Thread,
+        name: String,
+        object: jobject,
+        clock: Option<RawClock>,
+    ) -> &'static Place {
         Box::leak(Box::new(Place {
             thread,
             name,
             object,
+            clock,
             turn: AtomicU32::new(0),
             tid: AtomicU32::new(0),
             is_gone: AtomicBool::new(false),

@@ -2,8 +2,10 @@
 //! crates/driver/src/options.rs writes them).
 
 use instrument::{Control, Statement};
+use schedule::hidden::Plan;
 use schedule::{Params, Replay, Strategy, log};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// More steps than any program worth waiting for makes.
 const MAX_STEPS: u64 = 50_000_000;
@@ -36,6 +38,12 @@ pub struct Settings {
     /// A debugger stops threads where it likes: one that sleeps is not taken
     /// to wait for others.
     pub debugger: bool,
+    /// Phase I of looking for hidden races: the relation is collected.
+    pub collect: bool,
+    /// The relation of an earlier run.
+    pub relation: Option<PathBuf>,
+    /// How many frames of the program a relation looks at.
+    pub frames: u32,
 }
 
 impl Default for Settings {
@@ -57,6 +65,9 @@ impl Default for Settings {
             watchdog: WATCHDOG_SECONDS,
             cpu: None,
             debugger: false,
+            collect: false,
+            relation: None,
+            frames: schedule::hidden::DEPTH,
         }
     }
 }
@@ -85,6 +96,9 @@ impl Settings {
             "watchdog" => self.watchdog = number()?.max(1),
             "cpu" => self.cpu = Some(number()? as usize),
             "debugger" => self.debugger = number()? != 0,
+            "collect" => self.collect = number()? != 0,
+            "frames" => self.frames = number()?.clamp(1, 1000) as u32,
+            "relation" => self.relation = Some(decode(value).into()),
             "log" => self.log = Some(decode(value).into()),
             "replay" => self.replay = Some(decode(value).into()),
             "pair" => {
@@ -99,7 +113,12 @@ impl Settings {
     }
 
     pub fn is_on(&self) -> bool {
-        !self.name.is_empty() && self.name != "contest"
+        !self.name.is_empty() && self.name != "contest" && !self.is_hidden_free()
+    }
+
+    /// Threads run freely, but are held back before some locks.
+    pub fn is_hidden_free(&self) -> bool {
+        self.name == "drfinder-free"
     }
 
     /// Which sides of the pair a statement is on: 1, 2 or both.
@@ -109,7 +128,7 @@ impl Settings {
     }
 
     /// The strategy. To repeat a run, what else decided it is taken from its log.
-    pub fn strategy(&mut self) -> Result<Box<dyn Strategy>, String> {
+    pub fn strategy(&mut self, relation: Option<Arc<Plan>>) -> Result<Box<dyn Strategy>, String> {
         if self.name == "replay" {
             let path = self.replay.as_ref().ok_or("replaying needs replay=FILE")?;
             let bytes = std::fs::read(path)
@@ -127,6 +146,7 @@ impl Settings {
             depth: self.depth,
             steps: self.steps,
             pair: None, // sites get their numbers later; see Strategy::target
+            relation,
         };
         schedule::strategy(&self.name, &params)
             .ok_or_else(|| format!("unknown strategy `{}`", self.name))

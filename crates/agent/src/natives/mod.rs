@@ -3,6 +3,7 @@
 //! panic out.
 
 mod controlled;
+mod hidden;
 mod jdk;
 
 pub use jdk::{exit_now, in_front_of, known_name};
@@ -72,6 +73,15 @@ extern "system" fn link(env: Env, class: jclass) {
         ("failed", "()V", failed as *const c_void),
         ("adopt", "()V", adopt as *const c_void),
         (
+            "lockClass",
+            "(Ljava/lang/String;ZZ)I",
+            hidden::lock_class as *const c_void,
+        ),
+        ("sampled", "(II)Z", hidden::sampled as *const c_void),
+        ("request", "(JII)V", hidden::request as *const c_void),
+        ("acquired", "(JI)V", hidden::acquired as *const c_void),
+        ("lockIs", "(II)V", hidden::lock_is as *const c_void),
+        (
             "uncaught",
             "(Ljava/lang/Throwable;)V",
             uncaught as *const c_void,
@@ -107,6 +117,11 @@ extern "system" fn address(env: Env, _: jclass, what: jint) -> jlong {
         },
         9 => a.noise.is_some().into(),
         10 => (a.options.mode == Mode::Full).into(),
+        11 => a.hidden.as_ref().map_or(0, |h| h.how),
+        12 => match a.hidden.as_ref().and_then(|h| h.holder.as_ref()) {
+            Some(holder) => holder.escort_address(),
+            None => a.sites.table.address(),
+        },
         _ => (a.options.mode == Mode::Bare).into(),
     })
 }
@@ -118,17 +133,26 @@ extern "system" fn allocate(
     parent: jlong,
     system: jboolean,
 ) -> jlong {
-    with(env, |a, _| {
+    with(env, |a, jni| {
         // SAFETY: the bridge passes the address of a clock, or 0.
         let parent = (parent != 0).then(|| unsafe { RawClock::at(parent) });
-        a.start_thread(thread, parent, system != 0).address()
+        let clock = a.start_thread(thread, parent, system != 0);
+        if let Some(hidden) = &a.hidden
+            && system == 0
+        {
+            hidden.started(jni, clock, thread);
+        }
+        clock.address()
     })
 }
 
 extern "system" fn end_thread(env: Env, _: jclass, slot: jint, clock: jlong) {
-    with(env, |a, _| {
+    with(env, |a, jni| {
         // SAFETY: the bridge passes the address of a clock.
         let clock = unsafe { RawClock::at(clock) };
+        if let Some(hidden) = &a.hidden {
+            hidden.ended(a, jni, clock);
+        }
         if let Some(recorder) = &a.recorder {
             recorder.close(clock);
         }

@@ -345,5 +345,15 @@ fn targets_by_line_are_every_plain_access_there() {
         file: "Other.java".to_owned(),
         line: 1,
     });
-    assert_eq!(ran(&scratch, &classes, &Control { targets }), wanted(true));
+    assert_eq!(
+        ran(
+            &scratch,
+            &classes,
+            &Control {
+                targets,
+                ..Control::default()
+            }
+        ),
+        wanted(true)
+    );
 }

@@ -51,7 +51,15 @@ fn with_level(bytes: &[u8], level: Level, mode: Mode, targets: &[Statement]) -> 
         Level::Full => Policy::default(),
     };
     let targets = targets.to_vec();
-    let result = controlled(bytes, mode, &policy, &Control { targets });
+    let result = controlled(
+        bytes,
+        mode,
+        &policy,
+        &Control {
+            targets,
+            ..Control::default()
+        },
+    );
     assert_eq!(result.level, level);
     result
 }
@@ -240,6 +248,7 @@ fn broken_classes_never_panic() {
     let targets = (1..300).flat_map(|n| [line("Locks", n), line("Points", n)]);
     let control = Control {
         targets: targets.collect(),
+        ..Control::default()
     };
     let policy = Policy::default();
     let change = (any::<prop::sample::Index>(), any::<u8>());

@@ -200,6 +200,14 @@ fn trusted_every_class_links() {
     links(Mode::FastTrack, &["**"], None, "trusted");
 }
 
+/// Methods of every kind that say when a thread is in them.
+const FRAMES: [&str; 4] = [
+    "java/util/Vector#add#(Ljava/lang/Object;)Z",
+    "java/util/Vector#<init>#(II)V",
+    "java/util/HashMap#putVal#(ILjava/lang/Object;Ljava/lang/Object;ZZ)Ljava/lang/Object;",
+    "java/util/Collections#sort#(Ljava/util/List;)V",
+];
+
 #[test]
 fn controlled_with_shadows_every_class_links() {
     let files = ["ConcurrentHashMap", "HashMap", "Arrays", "Thread", "Attr"];
@@ -210,6 +218,8 @@ fn controlled_with_shadows_every_class_links() {
     let targets = files.iter().flat_map(|f| (1..9000).map(|n| line(f, n)));
     let control = Control {
         targets: targets.collect(),
+        frames: FRAMES.map(str::to_owned).into(),
+        only_locks: false,
     };
     links(Mode::FastTrack, &[], Some(&control), "controlled");
 }

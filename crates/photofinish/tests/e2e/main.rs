@@ -9,6 +9,7 @@ mod control;
 mod ends;
 mod expected;
 mod followed;
+mod hidden;
 mod hunt;
 mod hunt_ends;
 mod known;

@@ -103,6 +103,7 @@ fn failures(program: &Program, name: &str, runs: u32, depth: u32, steps: u64) ->
             depth,
             steps,
             pair: None,
+            relation: None,
         };
         !run(program, name, &params).outcome.1.is_empty()
     };

@@ -3,6 +3,7 @@
 mod distribution;
 mod fairness;
 mod figures;
+mod hidden;
 mod purity;
 mod races;
 mod replay;

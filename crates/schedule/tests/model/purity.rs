@@ -20,7 +20,7 @@ proptest! {
         pair: [u32; 2],
     ) {
         let pair = Some(pair.map(|site| vec![site % 40, site % 7]));
-        let params = Params { seed, depth, steps, pair };
+        let params = Params { seed, depth, steps, pair, relation: None };
         for (name, _) in REGISTRY {
             let (a, b) = (run(&program, name, &params), run(&program, name, &params));
             prop_assert_eq!(a.decisions, b.decisions);

@@ -559,6 +559,18 @@ public final class Photofinish {
         if (t != null) PhotofinishFlow.decided(t, a == null ? 1 : 0);
     }
 
+    // Runs that look for hidden races; see PhotofinishHidden.
+
+    public static void frameBegin(int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishHidden.begin(t, site);
+    }
+
+    public static void frameEnd() {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishHidden.end(t);
+    }
+
     // Called by the agent around natives that it has wrapped.
 
     static void forking(Thread child) {

@@ -75,6 +75,7 @@ final class PhotofinishControl {
         }
         Photofinish.budget = Photofinish.LONG;
         if (isShared(site) && PhotofinishNative.isInternal()) return;
+        if (PhotofinishHidden.SERIAL && s != null && kind <= ACQUIRE_SHARED) PhotofinishHidden.tell(s);
         PhotofinishNative.point(kind, s == null ? 0 : number(s), (int) slot, site);
     }
 
@@ -111,6 +112,10 @@ final class PhotofinishControl {
     static void entering(PhotofinishThread t, Object o, int site, boolean point) {
         PhotofinishShadow s = PhotofinishTable.near(t, o, site);
         if (s.holder == t) return; // again: nobody can tell
+        if (PhotofinishHidden.FREE) {
+            if (point) PhotofinishHidden.taking(t, s, site, true);
+            return;
+        }
         if (point && free(t)) point(ACQUIRE, s, 0, site);
         else if ((U.getInt(CHOICE) & 2) != 0 && t.place != 0) PhotofinishNative.comeIn();
         until(t, s, o, site);
@@ -143,6 +148,13 @@ final class PhotofinishControl {
     // Locks and atomics.
 
     static void lockPoint(PhotofinishThread t, Object key, int what, int site) {
+        if (PhotofinishHidden.FREE) {
+            int kind = LOCKS[what];
+            if (kind == ACQUIRE || kind == TRY_ACQUIRE || kind == ACQUIRE_SHARED) {
+                PhotofinishHidden.taking(t, PhotofinishLocks.lockOf(t, key, site), site, kind != TRY_ACQUIRE);
+            }
+            return;
+        }
         if (free(t)) point(LOCKS[what], PhotofinishLocks.lockOf(t, key, site), 0, site);
     }
 

@@ -274,4 +274,21 @@ final class PhotofinishNative {
     static native void adopt();
 
     static native void uncaught(Throwable e);
+
+    // Runs that look for hidden races.
+
+    /** The number of a lock's class, twice, plus one if the relation has it; -1 if it is left out. */
+    static native int lockClass(String name, boolean isClass, boolean isLoader);
+
+    /** A lock was taken: notes the methods that led to it. False if there is nothing to be noted here. */
+    static native boolean sampled(int site, int lockClass);
+
+    /** Returns when the thread may go for a lock. */
+    static native void request(long clock, int lockClass, int site);
+
+    /** The thread that is escorted has taken a lock. */
+    static native void acquired(long clock, int lockClass);
+
+    /** What class the lock with this number is of. */
+    static native void lockIs(int number, int lockClass);
 }

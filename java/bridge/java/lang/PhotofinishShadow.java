@@ -36,14 +36,23 @@ final class PhotofinishShadow extends PhotofinishArray {
     /** Trusted code keeps data behind this lock; only where there are events. */
     boolean keeps;
 
+    /** Its class, as a lock, by number (see PhotofinishHidden); 0: nobody has asked. */
+    int lockClass;
+
+    /** The strategy knows that class. */
+    boolean told;
+
     /** Class of the object, or the class that it is itself, for reports. */
     final String name;
 
     final boolean isClass;
 
+    final boolean isLoader;
+
     PhotofinishShadow(Object o, int hash) {
         super(o, hash);
         isClass = o instanceof Class;
+        isLoader = o instanceof ClassLoader;
         name = o == null ? null : (isClass ? (Class<?>) o : o.getClass()).getName();
     }
 }
