@@ -1,8 +1,10 @@
 //! The command line, defined once: parsing, help and completions come from
 //! here.
 
+mod advise;
 mod hunt;
 
+pub use advise::Advise;
 pub use hunt::{Completions, Hunt, Man};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -64,6 +66,14 @@ pub enum Command {
     /// same location. A race that was made to happen is confirmed, with what
     /// came of it in either order and a command that replays each.
     Confirm(Box<Confirm>),
+    /// Explain races and propose repairs, each tried before it is shown
+    ///
+    /// Runs the program under control a number of times, with all accesses
+    /// recorded, and learns from these runs what would have ordered the accesses
+    /// that raced. Each repair that can be made in bytecode is then made when the
+    /// class is loaded, and the program is run again. From traces alone
+    /// (--trace) repairs are proposed and not tried.
+    Advise(Box<Advise>),
     /// Repeat a run of `confirm` or of `detect --scheduler` exactly
     ///
     /// Exit codes: 66 the run went as before and something is wrong in it,
