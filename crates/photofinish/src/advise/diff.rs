@@ -245,3 +245,82 @@ fn outer_name(class: &str) -> &str {
 fn is_volatile(bytes: &[u8], field: &str) -> bool {
     instrument::repair::field_flags(bytes, field).is_some_and(|flags| flags & ACC_VOLATILE != 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn field(name: &str) -> Field {
+        Field {
+            class: "a/Outer$Inner".into(),
+            name: name.into(),
+            desc: "I".into(),
+            is_static: false,
+        }
+    }
+
+    const SOURCE: &str = "package a;
+class Outer {
+    int x = 1;
+    static final class Inner extends Thread {
+        private static int x; // here
+        Map<String, List<Integer>> all = null;
+        int first, second;
+        void run() {
+            int y = x;
+            return x;
+        }
+        int y = 3;
+    }
+}";
+
+    #[test]
+    fn declarations_are_found_in_their_class() {
+        let source = lines(SOURCE);
+        let found = |name: &str| declaration(&source, "Inner", &field(name));
+        assert_eq!(
+            found("x"),
+            Some((4, "        private static volatile int x; // here".into()))
+        );
+        let all = "        volatile Map<String, List<Integer>> all = null;";
+        assert_eq!(found("all"), Some((5, all.into())));
+        assert_eq!(found("absent"), None);
+        assert_eq!(declaration(&source, "Other", &field("x")), None);
+        // A local variable looks the same: the compiled class tells.
+        assert_eq!(found("y").map(|f| f.0), Some(8));
+    }
+
+    #[test]
+    fn only_whole_statements_get_a_block() {
+        for whole in ["count++;", "a.b = c.d; // why", "call(x == y);", "x = 1;"] {
+            assert!(is_whole(whole), "{whole}");
+        }
+        for part in [
+            "if (x) {",
+            "int y = x;",
+            "return x;",
+            "} else x = 1;",
+            "a +",
+            "while (x) y();",
+        ] {
+            assert!(!is_whole(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn diffs_are_unified() {
+        let change = Change {
+            path: "src/A.java".into(),
+            old: lines("1\n2\n3\n4\n5\n6"),
+            at: 1,
+            new: vec!["two".into(), "more".into()],
+        };
+        let wanted =
+            "--- src/A.java\n+++ src/A.java\n@@ -1,5 +1,6 @@\n 1\n-2\n+two\n+more\n 3\n 4\n 5\n";
+        assert_eq!(change.text(), wanted);
+    }
+}

@@ -63,7 +63,6 @@ pub fn command(mut args: Advise) -> Result<u8, Failure> {
     };
     let mut session = Session::new(&args.launch);
     let half = work.mixture.targeted_from();
-    // With lines from a saved result all runs can have them.
     work.gather(0..half, &mut session)?;
     if !session.is_over() {
         let seen = work.before.seen.keys();

@@ -6,7 +6,7 @@ use super::key_of;
 use super::paths::Paths;
 use super::trial::{Key, Mixture, Tally};
 use crate::exit::Failure;
-use advise::{Advice, Race, Repair, Sync, Variable, Words};
+use advise::{Advice, Kind, Race, Repair, Sync, Variable, Words};
 use report::advice::{self, Validated};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
@@ -298,8 +298,11 @@ impl Judged {
             target: repair.target(&paths.book),
             text: repair.text(&paths.book),
             removes: ids_of(&removes),
-            checked: match validated {
-                Validated::NotTried => checked,
+            checked: match (validated, suggestion.kind) {
+                (Validated::NotTried, _) => checked,
+                (Validated::RemovesRace, Kind::Volatile) => {
+                    format!("{checked}; accesses to a volatile field do not race by definition")
+                }
                 _ => format!("{note}{checked}"),
             },
             validated,
