@@ -82,6 +82,7 @@ impl Pool {
             input: Input::Empty,
             output: Output::Capture,
             time_limit: None,
+            most_recorded: None,
         }
     }
 }

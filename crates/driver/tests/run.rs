@@ -78,6 +78,7 @@ impl Fake {
             input: Input::Empty,
             output: Output::ToStderr,
             time_limit,
+            most_recorded: None,
         };
         run(&request, &Interrupts::catch().unwrap())
     }
