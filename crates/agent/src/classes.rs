@@ -26,6 +26,31 @@ pub struct Coverage {
 impl Agent {
     /// The class with probes; None if it stays as it is.
     pub fn rewrite(&self, jni: Jni, loader: jobject, bytes: &[u8]) -> Option<Vec<u8>> {
+        let repaired = self.repaired(bytes);
+        let bytes = repaired.as_deref().unwrap_or(bytes);
+        self.probed(jni, loader, bytes).or(repaired)
+    }
+
+    /// The class with the repairs that are tried; None if none is about it.
+    fn repaired(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let repairs = &self.options.repairs;
+        if repairs.is_empty() {
+            return None;
+        }
+        let name = classfile::ClassFile::parse(bytes).ok()?.name().into_owned();
+        let mut repaired = None;
+        for wanted in repairs.iter().filter(|r| r.class() == name) {
+            let now = repaired.as_deref().unwrap_or(bytes);
+            let made = instrument::repair::repair(now, wanted);
+            let why = made.as_ref().err().map(ToString::to_string);
+            self.findings
+                .write(&json!({"kind": "repair", "repair": wanted.to_string(), "why": why}));
+            repaired = made.ok().or(repaired);
+        }
+        repaired
+    }
+
+    fn probed(&self, jni: Jni, loader: jobject, bytes: &[u8]) -> Option<Vec<u8>> {
         let mode = match self.options.mode {
             options::Mode::Bare => Mode::Bare,
             options::Mode::Full => Mode::Full,

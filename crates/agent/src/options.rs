@@ -2,6 +2,7 @@
 //! (crates/driver/src/options.rs writes them).
 
 use crate::control::Settings;
+use instrument::repair::Repair;
 use std::path::PathBuf;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,6 +45,8 @@ pub struct Options {
     pub exclude: Vec<String>,
     pub trusted: Vec<String>,
     pub trace: Option<PathBuf>,
+    /// Changes of the program that are tried.
+    pub repairs: Vec<Repair>,
     /// How threads are scheduled, if not by the system.
     pub control: Settings,
 }
@@ -57,6 +60,7 @@ impl Options {
             exclude: vec![],
             trusted: vec![],
             trace: None,
+            repairs: vec![],
             control: Settings::default(),
         };
         for part in text.split(',').filter(|p| !p.is_empty()) {
@@ -70,6 +74,9 @@ impl Options {
                 "include" => options.include = list(),
                 "exclude" => options.exclude = list(),
                 "trusted" => options.trusted = list(),
+                "repair" => {
+                    options.repairs = list().iter().map(|r| r.parse()).collect::<Result<_, _>>()?;
+                }
                 "mode" => {
                     let all = [
                         Mode::FastTrack,

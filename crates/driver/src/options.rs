@@ -263,6 +263,8 @@ pub struct AgentOptions {
     pub trusted: Vec<String>,
     /// Where a recording goes.
     pub trace: Option<PathBuf>,
+    /// Changes of the program to try, as the agent takes them.
+    pub repairs: Vec<String>,
     /// None: the operating system decides who runs.
     pub control: Option<Control>,
 }
@@ -281,6 +283,7 @@ impl AgentOptions {
             ("include", &self.include),
             ("exclude", &self.exclude),
             ("trusted", &self.trusted),
+            ("repair", &self.repairs),
         ];
         for (key, list) in lists {
             if !list.is_empty() {
@@ -365,6 +368,7 @@ mod tests {
             exclude: vec![],
             trusted: vec!["java.util".into()],
             trace: Some("/t 1.pft".into()),
+            repairs: vec![],
             control: None,
         };
         assert_eq!(
@@ -393,6 +397,7 @@ mod tests {
             exclude: vec![],
             trusted: vec![],
             trace: None,
+            repairs: vec![],
             control: Some(Control {
                 pair: Some([vec![line(3), exact], vec![line(4)]]),
                 log: Some("/l".into()),

@@ -518,6 +518,7 @@ mod tests {
         stuck.watchdog = Some(Watchdog {
             patience: Duration::from_millis(700),
             files: vec![],
+            most: None,
         });
         let got = run(stuck, &Interrupts::catch().unwrap()).unwrap();
         assert_eq!(got.stopped, Some(Stopped::Stuck));
@@ -538,6 +539,7 @@ mod tests {
         slow.watchdog = Some(Watchdog {
             patience: Duration::from_millis(1600),
             files: vec![log],
+            most: None,
         });
         let got = run(slow, &Interrupts::catch().unwrap()).unwrap();
         assert_eq!((got.exit, got.stopped), (Some(0), None));

@@ -133,7 +133,7 @@ impl Weaver<'_, '_, '_> {
     }
 
     fn synchronized(&mut self, access: u16) -> Result<Bracket, WeaveError> {
-        let site = self.site_at(SiteKind::SyncMethod, 0);
+        let site = self.own_lock_site(access);
         let entry = if access & acc::STATIC != 0 {
             let kept = self.keeps_data();
             let probe = [probes::ENTER_STATIC, probes::ENTER_STATIC_TRUSTED][usize::from(kept)];

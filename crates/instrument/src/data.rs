@@ -213,7 +213,13 @@ impl Weaver<'_, '_, '_> {
     }
 
     fn enter(&mut self, insn: &Insn) -> Result<(), WeaveError> {
-        let site = self.site_at(SiteKind::Enter, insn.pc);
+        let lock = self.facts.lock(insn.pc).cloned();
+        let site = Site {
+            array_from: lock.as_ref().map(|l| l.from.clone()),
+            target: lock.and_then(|l| l.field),
+            ..self.bare_site(SiteKind::Enter, insn.pc)
+        };
+        let site = self.cx.site(site);
         if self.cx.control.on {
             let snippet = self.snippet(self.cx.control.entering(), |a| {
                 a.dup().push_int(site);

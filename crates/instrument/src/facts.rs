@@ -5,11 +5,14 @@
 use classfile::flow::{Flow, Kind, Origin, State};
 use classfile::{Code, Insn, Operand, Pool, method as method_desc, op};
 
+use std::sync::Arc;
+
 use crate::class::{ClassCx, Mode};
 use crate::fresh::Fresh;
 use crate::locals::LocalNames;
 use crate::method::{WeaveError, dotted};
 use crate::policy::Level;
+use crate::site::MemberRef;
 
 /// All lists are sorted by pc.
 #[derive(Debug, Default)]
@@ -21,6 +24,15 @@ pub(crate) struct Facts {
     unshared: Vec<u32>,
     /// Types of the arrays used, as descriptors, where they are known.
     types: Vec<(u32, String)>,
+    /// Where the locks that are taken come from.
+    locks: Vec<(u32, Lock)>,
+}
+
+/// Where a lock comes from: one word, and the field or class it is about.
+#[derive(Clone, Debug)]
+pub(crate) struct Lock {
+    pub(crate) from: String,
+    pub(crate) field: Option<Arc<MemberRef>>,
 }
 
 /// An array access: where, the array's origin, a local that holds it.
@@ -40,8 +52,10 @@ impl Facts {
     ) -> Result<Facts, WeaveError> {
         let has = |pick: fn(u8) -> bool| code.insns.iter().any(|i| pick(i.op));
         let early_writes = &*cx.method == "<init>" && has(|o| o == op::PUTFIELD);
-        let wanted =
-            level == Level::Full && has(|o| array_depth(o).is_some() || o == op::INVOKESPECIAL);
+        let wanted = level == Level::Full
+            && has(|o| {
+                array_depth(o).is_some() || matches!(o, op::INVOKESPECIAL | op::MONITORENTER)
+            });
         if !early_writes && !wanted {
             return Ok(Facts::default());
         }
@@ -53,10 +67,16 @@ impl Facts {
         };
         let mut facts = Facts::default();
         let mut uses = Vec::new();
+        let mut locks = Vec::new();
         let mut fresh = Fresh::default();
         flow.walk(|at, state| {
             if let Some(insn) = code.insns.get(at) {
                 facts.see(&cx.class.pool, level, insn, state, &mut uses);
+                if insn.op == op::MONITORENTER
+                    && let Some(lock) = state.peek(0)
+                {
+                    locks.push((insn.pc, lock.origin));
+                }
                 if level == Level::Full {
                     fresh.see(
                         &cx.class.pool,
@@ -69,6 +89,12 @@ impl Facts {
                 }
             }
         });
+        let is_static = cx.class.methods.get(index).is_none_or(|m| m.is_static());
+        for (pc, origin) in locks {
+            if let Some(lock) = Lock::from(cx, code, is_static, origin) {
+                facts.locks.push((pc, lock));
+            }
+        }
         // Who follows the data wants every access.
         if cx.mode != Mode::Full {
             facts.unshared = fresh.unshared(code);
@@ -177,10 +203,45 @@ impl Facts {
         self.types.get(at).map(|a| a.1.clone())
     }
 
+    /// Where the lock taken at `pc` comes from.
+    pub(crate) fn lock(&self, pc: u32) -> Option<&Lock> {
+        let at = self.locks.binary_search_by_key(&pc, |l| l.0).ok()?;
+        self.locks.get(at).map(|l| &l.1)
+    }
+
     /// Where the array used at `pc` comes from.
     pub(crate) fn array_from(&self, pc: u32) -> Option<String> {
         let at = self.arrays.binary_search_by_key(&pc, |a| a.0).ok()?;
         self.arrays.get(at).map(|a| a.1.clone())
+    }
+}
+
+impl Lock {
+    fn from(
+        cx: &mut ClassCx<'_>,
+        code: &Code<'_>,
+        is_static: bool,
+        origin: Origin,
+    ) -> Option<Lock> {
+        let pc = match origin {
+            Origin::Param(0) if !is_static => {
+                let from = "this".to_owned();
+                return Some(Lock { from, field: None });
+            }
+            Origin::Insn(pc) => pc,
+            _ => return None,
+        };
+        let maker = code.at(pc)?;
+        let (from, field) = match maker.op {
+            op::GETFIELD => ("field".to_owned(), cx.target(maker.cp()?)),
+            op::GETSTATIC => ("static".to_owned(), cx.target(maker.cp()?)),
+            op::LDC..=op::LDC2_W => {
+                let class = cx.class.pool.class_name(maker.cp()?)?;
+                (format!("class {}", dotted(&class)), None)
+            }
+            _ => return None,
+        };
+        Some(Lock { from, field })
     }
 }
 

@@ -24,9 +24,9 @@
 use classfile::{Asm, ClassFile, Member, Snippet, acc, op};
 
 use crate::bracket::Bracket;
-use crate::method::{WeaveError, Weaver};
+use crate::method::{WeaveError, Weaver, dotted};
 use crate::probes::{self, BRIDGE, ITSELF};
-use crate::site::SiteKind;
+use crate::site::{Site, SiteKind};
 
 /// The first version with class constants.
 const CLASS_CONSTANTS: u16 = 49;
@@ -91,7 +91,7 @@ impl Weaver<'_, '_, '_> {
 
     /// What goes around the method. This bracket must come first.
     pub(crate) fn own_monitor(&mut self, access: u16) -> Result<Bracket, WeaveError> {
-        let site = self.site_at(SiteKind::SyncMethod, 0);
+        let site = self.own_lock_site(access);
         let lock = self.editor.alloc_local(1);
         let this_class = self.cx.class.this_index();
         let locks_more = self.code.insns.iter().any(|i| i.op == op::MONITORENTER);
@@ -132,6 +132,19 @@ impl Weaver<'_, '_, '_> {
         }
         bracket.thrown_last = Some(self.leave(lock, site)?);
         Ok(bracket)
+    }
+
+    /// Where the method takes its own lock.
+    pub(crate) fn own_lock_site(&mut self, access: u16) -> i32 {
+        let from = match access & acc::STATIC {
+            0 => "this".to_owned(),
+            _ => format!("class {}", dotted(&self.cx.name)),
+        };
+        let site = Site {
+            array_from: Some(from),
+            ..self.bare_site(SiteKind::SyncMethod, 0)
+        };
+        self.cx.site(site)
     }
 
     fn leave(&mut self, lock: u16, site: i32) -> Result<Snippet, WeaveError> {

@@ -67,14 +67,16 @@ pub struct Site {
     pub bci: u16,
     pub line: Option<u16>,
     pub kind: SiteKind,
-    /// The field accessed, or the method called.
+    /// The field accessed, the method called, or the field that a lock was
+    /// read from.
     pub target: Option<Arc<MemberRef>>,
     /// For a field declared in this class: is it volatile? Of other classes'
     /// fields that is unknown when a class is loaded.
     pub volatile: Option<bool>,
     /// Data accesses here are to be checked, not only ordered.
     pub checked: bool,
-    /// For array sites: where the array came from, in words.
+    /// For array sites: where the array came from, in words. For locks: `this`,
+    /// `static` or `field` (then `target` has it), or `class` and its name.
     pub array_from: Option<String>,
     /// For elements: the array's type as far as the code tells, a descriptor.
     pub array_type: Option<String>,

@@ -1,9 +1,11 @@
 //! The command line, defined once: parsing, help and completions come from
 //! here.
 
+mod advise;
 mod compare;
 mod hunt;
 
+pub use advise::Advise;
 pub use compare::Compare;
 pub use hunt::{Completions, Hunt, Man};
 
@@ -73,6 +75,14 @@ pub enum Command {
     /// program gets no input, and what it prints is not shown. Interrupted, the
     /// same command goes on where it stopped: runs are kept in --results.
     Compare(Box<Compare>),
+    /// Explain races and propose repairs, each tried before it is shown
+    ///
+    /// Runs the program under control a number of times, with all accesses
+    /// recorded, and learns from these runs what would have ordered the accesses
+    /// that raced. Each repair that can be made in bytecode is then made when the
+    /// class is loaded, and the program is run again. From traces alone
+    /// (--trace) repairs are proposed and not tried.
+    Advise(Box<Advise>),
     /// Repeat a run of `confirm` or of `detect --scheduler` exactly
     ///
     /// Exit codes: 66 the run went as before and something is wrong in it,

@@ -1,6 +1,7 @@
 //! Photofinish: data races in Java programs. This crate is the command line;
 //! what it does lives in the crates it puts together.
 
+mod advise;
 mod args;
 mod compare;
 mod config;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         args::Command::Hunt(args) => hunt::command(&args),
         args::Command::Detect(args) => detect::command(&args),
         args::Command::Compare(args) => compare::command(&args),
+        args::Command::Advise(args) => advise::command(*args),
         args::Command::Confirm(args) => confirm::command(args),
         args::Command::Replay(args) => replay::command(&args),
         args::Command::Record(args) => record::command(&args),

@@ -5,9 +5,11 @@
 //! finding, control  what a run says ─► merge ─► result, confirmed  the JSON contract ─► terminal
 //! absorb            two results of one program made one
 //! suppress, baseline  what is known already
+//! advice            what to change, and what was tried of it
 //! ```
 
 mod absorb;
+pub mod advice;
 pub mod baseline;
 pub mod compare;
 pub mod confirmed;

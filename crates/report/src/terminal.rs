@@ -77,6 +77,7 @@ pub fn render(
     for failure in &report.failures {
         page.failure(failure)?;
     }
+    crate::advice::render(report, page.out)?;
     page.coverage(report)?;
     page.suppressed(report)?;
     page.baseline(report)?;

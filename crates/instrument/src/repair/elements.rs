@@ -2,10 +2,11 @@
 //! goes through a `VarHandle` that the bridge keeps. Probes then see it as they
 //! see any other `VarHandle`.
 
-use classfile::flow::{Flow, Kind};
-use classfile::{ClassFile, Editor, Insn, Snippet, op};
+use classfile::flow::{Flow, Kind, Origin};
+use classfile::{ClassFile, Code, Editor, Insn, Snippet, op};
 
 use super::{Line, RepairError, decode, method_of};
+use crate::method::dotted;
 
 /// The class of the bridge that has the handles.
 pub const HANDLES: &str = "java/lang/PhotofinishElements";
@@ -17,14 +18,22 @@ const OBJECT: &str = "Ljava/lang/Object;";
 /// An element type: the handle's name and the descriptor.
 type Element = (&'static str, &'static str);
 
-pub(super) fn make_volatile(class: &mut ClassFile<'_>, at: &Line) -> Result<(), RepairError> {
+pub(super) fn make_volatile(
+    class: &mut ClassFile<'_>,
+    at: &Line,
+    from: &str,
+) -> Result<(), RepairError> {
     let code = decode(class, method_of(class, at)?)?;
     let in_line = |i: &&Insn| is_access(i.op) && code.line_of(i.pc) == Some(at.line);
-    let all: Vec<&Insn> = code.insns.iter().filter(in_line).collect();
+    let mut all: Vec<&Insn> = code.insns.iter().filter(in_line).collect();
     if all.is_empty() {
         return Err(RepairError::NoAccess);
     }
     let flow = Flow::analyze(class, &code)?;
+    let is_from = |i: &&Insn| origin(class, &code, &flow, i, 0).is_some_and(|o| o == from);
+    if all.iter().any(is_from) {
+        all.retain(is_from);
+    }
     let mut editor = Editor::new(&code);
     for insn in all {
         let array = flow
@@ -61,6 +70,32 @@ pub(super) fn make_volatile(class: &mut ClassFile<'_>, at: &Line) -> Result<(), 
         editor.replace(insn.pc, a.finish()?);
     }
     Ok(editor.finish(class)?)
+}
+
+/// The field that an access's array was read from, as sites name it.
+fn origin(
+    class: &ClassFile<'_>,
+    code: &Code<'_>,
+    flow: &Flow<'_>,
+    insn: &Insn,
+    nested: u32,
+) -> Option<String> {
+    let array = flow.before(insn.pc)?.peek(depth(insn.op))?;
+    let Origin::Insn(pc) = array.origin else {
+        return None;
+    };
+    let maker = code.at(pc)?;
+    match maker.op {
+        op::GETFIELD | op::GETSTATIC => {
+            let field = class.pool.member_ref(maker.cp()?)?;
+            Some(format!("{}.{}", dotted(&field.class), field.name))
+        }
+        op::AALOAD if nested < 4 => {
+            let outer = origin(class, code, flow, maker, nested + 1)?;
+            Some(format!("{outer}[]"))
+        }
+        _ => None,
+    }
 }
 
 fn is_access(opcode: u8) -> bool {

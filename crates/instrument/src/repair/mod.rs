@@ -58,7 +58,12 @@ pub enum Repair {
         class: String,
         field: String,
     },
-    Elements(Line),
+    /// Element accesses of the statement to arrays that came from this field
+    /// (`a.B.flags`, `a.B.rows[]`); to all arrays, if none did.
+    Elements {
+        at: Line,
+        from: String,
+    },
     /// The accesses of the statement to the field of this name.
     Locked {
         at: Line,
@@ -115,7 +120,7 @@ impl Repair {
     pub fn class(&self) -> &str {
         match self {
             Repair::Volatile { class, .. } => class,
-            Repair::Elements(at)
+            Repair::Elements { at, .. }
             | Repair::Locked { at, .. }
             | Repair::Acquire { at, .. }
             | Repair::Read { at, .. }
@@ -129,7 +134,7 @@ pub fn repair(bytes: &[u8], repair: &Repair) -> Result<Vec<u8>, RepairError> {
     let mut class = ClassFile::parse(bytes)?;
     match repair {
         Repair::Volatile { field, .. } => volatile(&mut class, field)?,
-        Repair::Elements(at) => elements::make_volatile(&mut class, at)?,
+        Repair::Elements { at, from } => elements::make_volatile(&mut class, at, from)?,
         Repair::Locked { at, field, lock } => locked::around(&mut class, at, field, lock)?,
         Repair::Acquire { at, field, lock } => locked::acquire(&mut class, at, field, lock)?,
         Repair::Read { at, field, from } => locked::read(&mut class, at, field, from)?,
@@ -148,6 +153,14 @@ fn volatile(class: &mut ClassFile<'_>, name: &str) -> Result<(), RepairError> {
     }
     field.access |= acc::VOLATILE;
     Ok(())
+}
+
+/// The access flags of a field that a class declares.
+pub fn field_flags(bytes: &[u8], name: &str) -> Option<u16> {
+    let class = ClassFile::parse(bytes).ok()?;
+    let mut fields = class.fields.iter();
+    let field = fields.find(|f| class.member_name(f) == name)?;
+    Some(field.access)
 }
 
 /// The method that a line is in.
@@ -185,7 +198,7 @@ impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Repair::Volatile { class, field } => write!(f, "volatile#{class}#{field}"),
-            Repair::Elements(at) => write!(f, "elements#{at}"),
+            Repair::Elements { at, from } => write!(f, "elements#{at}#{from}"),
             Repair::Locked { at, field, lock } => write!(f, "locked#{at}#{field}#{lock}"),
             Repair::Acquire { at, field, lock } => write!(f, "acquire#{at}#{field}#{lock}"),
             Repair::Read { at, field, from } => write!(f, "read#{at}#{field}#{from}"),
@@ -249,7 +262,10 @@ impl FromStr for Repair {
 
 fn of_statement(kind: &str, at: Line, rest: &[&str]) -> Option<Repair> {
     match (kind, rest) {
-        ("elements", []) => Some(Repair::Elements(at)),
+        ("elements", [from]) => Some(Repair::Elements {
+            at,
+            from: (*from).to_owned(),
+        }),
         ("move", [before]) => Some(Repair::Move {
             at,
             before: before.parse().ok()?,
@@ -331,7 +347,10 @@ mod tests {
                 class: "a/B".into(),
                 field: "x".into(),
             },
-            Repair::Elements(at.clone()),
+            Repair::Elements {
+                at: at.clone(),
+                from: "a.B.flags".into(),
+            },
             Repair::Move {
                 at: at.clone(),
                 before: 9,

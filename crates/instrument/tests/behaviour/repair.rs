@@ -63,7 +63,11 @@ fn repairs(at: &Line) -> Vec<Repair> {
         Object::OfReceiver(member("next", "LRepaired;")),
         Object::Receiver,
     ];
-    let mut all = vec![Repair::Elements(at.clone())];
+    let elements = |from: &str| Repair::Elements {
+        at: at.clone(),
+        from: from.into(),
+    };
+    let mut all = vec![elements(""), elements("Repaired.rows[]")];
     for field in ["plain", "wide", "next", "counter", "total", "doubles"] {
         for lock in &objects {
             all.push(Repair::Locked {
@@ -176,7 +180,7 @@ fn repaired_classes_verify_and_do_what_they_did() {
     assert!(count(|r| matches!(r, Repair::Locked { .. })) > 60);
     assert!(count(|r| matches!(r, Repair::Acquire { .. })) > 60);
     assert!(count(|r| matches!(r, Repair::Read { .. })) > 40);
-    assert!(count(|r| matches!(r, Repair::Elements(_))) > 12);
+    assert!(count(|r| matches!(r, Repair::Elements { .. })) > 24);
     assert_eq!(count(|r| matches!(r, Repair::Volatile { .. })), 4);
     let bytes: Vec<Vec<u8>> = made.iter().map(|(_, bytes)| bytes.clone()).collect();
     let (said, original) = ground.run("repairs", &bytes);

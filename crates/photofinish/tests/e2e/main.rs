@@ -3,6 +3,7 @@
 //! more often what may go wrong only sometimes.
 
 mod accidents;
+mod advise;
 mod cli;
 mod confirm;
 mod control;

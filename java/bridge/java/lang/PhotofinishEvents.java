@@ -31,12 +31,19 @@ final class PhotofinishEvents {
     static final int INIT_BEGIN = 24;
     static final int INIT_END = 25;
     private static final int SLOT = 29;
+    private static final int ORDER = 30;
     private static final int RECORD = 24;
     private static final int VOLATILE_MODE = 2;
     private static final int OPAQUE_MODE = 0;
 
     /** The slot that stands for what trusted code keeps behind a lock; no field or element has it. */
     private static final int KEPT = -2;
+
+    /**
+     * Who wrote the last record. When one thread runs at a time, the order of all accesses is known:
+     * an access that follows a record of another thread gets a number.
+     */
+    private static PhotofinishThread last;
 
     private PhotofinishEvents() {}
 
@@ -96,7 +103,13 @@ final class PhotofinishEvents {
         if (t.unwatched != 0) return;
         long w0 = (write ? 2L : 1L) | (long) site << 16;
         if (PhotofinishNative.DIRECT) PhotofinishNative.event(t.clock, w0, id, slot & 0xffffffffL, 0);
-        else put(t, w0, id, slot & 0xffffffffL);
+        else {
+            if (PhotofinishControl.ON && last != t) {
+                last = t;
+                put(t, ORDER, 0, U.getAndAddLong(null, PhotofinishNative.SEQ, 1));
+            }
+            put(t, w0, id, slot & 0xffffffffL);
+        }
     }
 
     /**
@@ -116,6 +129,7 @@ final class PhotofinishEvents {
             PhotofinishNative.event(t.clock, w0, id, seq, slot);
         } else {
             room(t);
+            if (PhotofinishControl.ON) last = t;
             put(t, w0, id, seq);
             put(t, SLOT, slot & 0xffffffffL, 0);
         }
@@ -127,7 +141,10 @@ final class PhotofinishEvents {
         if (PhotofinishNative.FULL) PhotofinishFlow.place(t);
         long seq = U.getAndAddLong(null, PhotofinishNative.SEQ, 1);
         if (PhotofinishNative.DIRECT) PhotofinishNative.event(t.clock, w0, operand, seq, 0);
-        else put(t, w0, operand, seq);
+        else {
+            if (PhotofinishControl.ON) last = t;
+            put(t, w0, operand, seq);
+        }
     }
 
     static void begin(PhotofinishThread t) {
