@@ -70,7 +70,6 @@ impl Fake {
                 exclude: vec![],
                 trusted: vec![],
                 trace: None,
-                repairs: vec![],
                 control: None,
             },
             args: &["Main".into()],
