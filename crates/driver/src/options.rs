@@ -157,6 +157,11 @@ impl std::str::FromStr for Statement {
     }
 }
 
+/// May-trigger scheduling of a program that runs freely otherwise.
+pub const FREE: &str = "drfinder-free";
+/// No strategy at all: the run only collects the may-trigger relation.
+pub const COLLECT: &str = "drfinder-collect";
+
 /// Who decides which thread runs, when that is not the operating system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Control {
@@ -181,6 +186,9 @@ pub struct Control {
     pub cpu: Option<usize>,
     /// A debugger is attached and stops threads where it likes.
     pub debugger: bool,
+    /// The may-trigger relation of an earlier run, and how many frames it looks at.
+    pub relation: Option<PathBuf>,
+    pub frames: Option<u32>,
 }
 
 impl Control {
@@ -198,20 +206,22 @@ impl Control {
             watchdog: None,
             cpu: None,
             debugger: false,
+            relation: None,
+            frames: None,
         }
     }
 
-    /// Whether one thread runs at a time; ConTest only makes noise.
+    /// Whether one thread runs at a time; ConTest only makes noise, and a free
+    /// DrFinder holds threads back here and there.
     pub fn serial(&self) -> bool {
-        self.strategy != "contest"
+        !matches!(self.strategy.as_str(), "contest" | FREE | COLLECT)
     }
 
     fn argument(&self) -> String {
-        let mut text = format!(
-            ",control={},seed={}",
-            encode(OsStr::new(&self.strategy)),
-            self.seed
-        );
+        let mut text = match self.strategy.as_str() {
+            COLLECT => ",collect=1".to_owned(),
+            name => format!(",control={},seed={}", encode(OsStr::new(name)), self.seed),
+        };
         let numbers = [
             ("depth", self.depth.map(|n| n.to_string())),
             ("steps", self.steps.map(|n| n.to_string())),
@@ -219,6 +229,7 @@ impl Control {
             ("maxsteps", self.max_steps.map(|n| n.to_string())),
             ("watchdog", self.watchdog.map(|n| n.to_string())),
             ("cpu", self.cpu.map(|n| n.to_string())),
+            ("frames", self.frames.map(|n| n.to_string())),
             ("debugger", self.debugger.then(|| "1".to_owned())),
         ];
         for (key, value) in numbers {
@@ -229,7 +240,11 @@ impl Control {
         if let Some(sides) = &self.pair {
             text += &format!(",pair={}", pair_text(sides));
         }
-        for (key, path) in [("log", &self.log), ("replay", &self.replay)] {
+        for (key, path) in [
+            ("log", &self.log),
+            ("replay", &self.replay),
+            ("relation", &self.relation),
+        ] {
             if let Some(path) = path {
                 text += &format!(",{key}={}", encode(path.as_os_str()));
             }
@@ -248,6 +263,8 @@ pub struct AgentOptions {
     pub trusted: Vec<String>,
     /// Where a recording goes.
     pub trace: Option<PathBuf>,
+    /// Changes of the program to try, as the agent takes them.
+    pub repairs: Vec<String>,
     /// None: the operating system decides who runs.
     pub control: Option<Control>,
 }
@@ -266,6 +283,7 @@ impl AgentOptions {
             ("include", &self.include),
             ("exclude", &self.exclude),
             ("trusted", &self.trusted),
+            ("repair", &self.repairs),
         ];
         for (key, list) in lists {
             if !list.is_empty() {
@@ -350,6 +368,7 @@ mod tests {
             exclude: vec![],
             trusted: vec!["java.util".into()],
             trace: Some("/t 1.pft".into()),
+            repairs: vec![],
             control: None,
         };
         assert_eq!(
@@ -378,6 +397,7 @@ mod tests {
             exclude: vec![],
             trusted: vec![],
             trace: None,
+            repairs: vec![],
             control: Some(Control {
                 pair: Some([vec![line(3), exact], vec![line(4)]]),
                 log: Some("/l".into()),

@@ -74,6 +74,7 @@ impl Pool {
                 exclude: vec![],
                 trusted: vec![],
                 trace: None,
+                repairs: vec![],
                 control: Some(Control::new("random", seed)),
             },
             args: &self.args,

@@ -70,6 +70,7 @@ impl Fake {
                 exclude: vec![],
                 trusted: vec![],
                 trace: None,
+                repairs: vec![],
                 control: None,
             },
             args: &["Main".into()],

@@ -1,8 +1,12 @@
 //! The command line, defined once: parsing, help and completions come from
 //! here.
 
+mod advise;
+mod compare;
 mod hunt;
 
+pub use advise::Advise;
+pub use compare::Compare;
 pub use hunt::{Completions, Hunt, Man};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -64,6 +68,21 @@ pub enum Command {
     /// same location. A race that was made to happen is confirmed, with what
     /// came of it in either order and a command that replays each.
     Confirm(Box<Confirm>),
+    /// Run a program under several schedulers, and see what each finds and costs
+    ///
+    /// Prints, for each scheduler, how many races it found, which of them no
+    /// other did, how many it missed, its time and how often it thrashed. The
+    /// program gets no input, and what it prints is not shown. Interrupted, the
+    /// same command goes on where it stopped: runs are kept in --results.
+    Compare(Box<Compare>),
+    /// Explain races and propose repairs, each tried before it is shown
+    ///
+    /// Runs the program under control a number of times, with all accesses
+    /// recorded, and learns from these runs what would have ordered the accesses
+    /// that raced. Each repair that can be made in bytecode is then made when the
+    /// class is loaded, and the program is run again. From traces alone
+    /// (--trace) repairs are proposed and not tried.
+    Advise(Box<Advise>),
     /// Repeat a run of `confirm` or of `detect --scheduler` exactly
     ///
     /// Exit codes: 66 the run went as before and something is wrong in it,
@@ -129,6 +148,11 @@ pub enum Scheduler {
     Pos,
     /// Free-running, with random delays at synchronisation
     Contest,
+    /// Free-running, but who requests a lock may have to wait for one who may
+    /// come to such a lock: shows races that the usual order hides
+    Drfinder,
+    /// The same with one thread at a time: what is found can be replayed
+    DrfinderSerial,
 }
 
 impl Scheduler {
@@ -140,7 +164,22 @@ impl Scheduler {
             Scheduler::Pct => Some("pct"),
             Scheduler::Pos => Some("pos"),
             Scheduler::Contest => Some("contest"),
+            Scheduler::Drfinder => Some(driver::options::FREE),
+            Scheduler::DrfinderSerial => Some("drfinder"),
         }
+    }
+
+    /// Whether it goes by the may-trigger relation.
+    pub fn is_hidden(self) -> bool {
+        matches!(self, Scheduler::Drfinder | Scheduler::DrfinderSerial)
+    }
+
+    /// Whether one thread runs at a time, so that runs can be replayed.
+    pub fn is_serial(self) -> bool {
+        !matches!(
+            self,
+            Scheduler::Native | Scheduler::Contest | Scheduler::Drfinder
+        )
     }
 }
 
@@ -167,9 +206,14 @@ pub struct Detect {
     /// Look at a recorded trace instead of running a program
     #[arg(long, value_name = "FILE", conflicts_with_all = ["program", "runs"])]
     pub trace: Option<PathBuf>,
-    /// With pct: how many orderings a bug may need [default: 3]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// With pct: how many orderings a bug may need [default: 3]; with drfinder:
+    /// how many frames lead to a lock [default: 12]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub depth: Option<u32>,
+    /// With drfinder: begin with the relation that an earlier result has kept
+    /// (relation.txt), instead of a run that collects one
+    #[arg(long, value_name = "FILE")]
+    pub relation: Option<PathBuf>,
     #[command(flatten)]
     pub steer: Steer,
     #[command(flatten)]
@@ -434,18 +478,6 @@ pub struct Show {
     /// program's own then goes to standard error
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write the result as a page for a browser, with timelines to step through
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Write the result as SARIF 2.1.0, for code scanning
-    #[arg(long, value_name = "FILE")]
-    pub sarif: Option<PathBuf>,
-    /// Write the result as JUnit XML, for build servers
-    #[arg(long, value_name = "FILE")]
-    pub junit: Option<PathBuf>,
-    /// Write the schedules that were kept as a trace for ui.perfetto.dev
-    #[arg(long, value_name = "FILE")]
-    pub perfetto: Option<PathBuf>,
     /// Races to say nothing of, with the reason for each: lines such as
     /// `race com.shop.Stats.* because a lost count does no harm`
     #[arg(long, value_name = "FILE")]

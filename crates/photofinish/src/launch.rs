@@ -38,6 +38,10 @@ pub struct Launcher<'a> {
 pub struct Plan {
     pub mode: Mode,
     pub trace: Option<PathBuf>,
+    /// Changes of the program to try.
+    pub repairs: Vec<String>,
+    /// Besides those that the user excludes.
+    pub exclude: Vec<String>,
     pub control: Option<Control>,
     pub input: Input,
     pub output: Output,
@@ -51,6 +55,8 @@ impl Plan {
         Plan {
             mode,
             trace: None,
+            repairs: Vec::new(),
+            exclude: Vec::new(),
             control: None,
             input: Input::Inherit,
             output,
@@ -68,9 +74,19 @@ pub struct RunDir {
 }
 
 impl RunDir {
+    /// A file that the run reads or writes.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
     /// Where a controlled run writes its schedule.
     pub fn log(&self) -> PathBuf {
         self.path.join("schedule.pfs")
+    }
+
+    /// Where a run may leave its trace.
+    pub fn trace(&self) -> PathBuf {
+        self.path.join("trace.pft")
     }
 }
 
@@ -143,17 +159,20 @@ impl<'a> Launcher<'a> {
                     _temporary: None,
                 })
             }
-            None => {
-                let temporary = tempfile::Builder::new()
-                    .prefix("photofinish-")
-                    .tempdir()
-                    .context("cannot make a directory for the run; is TMPDIR writable?")?;
-                Ok(RunDir {
-                    path: temporary.path().to_path_buf(),
-                    _temporary: Some(temporary),
-                })
-            }
+            None => self.scratch(),
         }
+    }
+
+    /// A directory for a run of many that nobody wants to keep.
+    pub fn scratch(&self) -> Result<RunDir, Failure> {
+        let temporary = tempfile::Builder::new()
+            .prefix("photofinish-")
+            .tempdir()
+            .context("cannot make a directory for the run; is TMPDIR writable?")?;
+        Ok(RunDir {
+            path: temporary.path().to_path_buf(),
+            _temporary: Some(temporary),
+        })
     }
 
     /// What follows `java`.
@@ -198,9 +217,10 @@ impl<'a> Launcher<'a> {
                 out: dir.path.clone(),
                 mode: plan.mode,
                 include: self.args.include.clone(),
-                exclude: self.args.exclude.clone(),
+                exclude: [&self.args.exclude[..], &plan.exclude].concat(),
                 trusted: self.args.trusted.clone(),
                 trace: plan.trace,
+                repairs: plan.repairs,
                 control,
             },
             args: &self.args.program,

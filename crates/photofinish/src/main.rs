@@ -1,17 +1,19 @@
 //! Photofinish: data races in Java programs. This crate is the command line;
 //! what it does lives in the crates it puts together.
 
+mod advise;
 mod args;
+mod compare;
 mod config;
 mod confirm;
 mod detect;
 mod exit;
 mod full;
 mod generated;
+mod hidden;
 mod hunt;
 mod launch;
 mod offline;
-mod outputs;
 mod predict;
 mod progress;
 mod record;
@@ -45,6 +47,8 @@ fn main() -> ExitCode {
     let result = match cli.command {
         args::Command::Hunt(args) => hunt::command(&args),
         args::Command::Detect(args) => detect::command(&args),
+        args::Command::Compare(args) => compare::command(&args),
+        args::Command::Advise(args) => advise::command(*args),
         args::Command::Confirm(args) => confirm::command(args),
         args::Command::Replay(args) => replay::command(&args),
         args::Command::Record(args) => record::command(&args),

@@ -52,6 +52,10 @@ impl Session {
         }
     }
 
+    pub fn warn(&mut self, text: String) {
+        self.merge.warn(text);
+    }
+
     /// Adds a run; its number, counted from 1.
     pub fn add(&mut self, result: RunResult) -> u64 {
         let RunResult {
@@ -61,7 +65,9 @@ impl Session {
         } = result;
         let said = findings.summary.as_ref().map(|s| s.ended.as_str());
         let control = findings.summary.as_ref().and_then(|s| s.control.clone());
-        let stood = control.as_ref().map(|c| c.outcome.as_str());
+        let hidden = findings.summary.as_ref().and_then(|s| s.hidden.clone());
+        let free = hidden.as_ref().map(|h| h.outcome.as_str());
+        let stood = control.as_ref().map(|c| c.outcome.as_str()).or(free);
         let ended = match (ended(&outcome, said, started), stood) {
             ("exit" | "halt", Some(word @ ("deadlock" | "livelock" | "stuck" | "limit"))) => word,
             (word, _) => word,
@@ -89,12 +95,19 @@ impl Session {
                 ended: ended.to_owned(),
                 races: 0,
                 seconds: outcome.elapsed.as_secs_f64(),
-                scheduler: control.as_ref().map(|c| c.strategy.clone()),
-                seed: control.as_ref().map(|c| c.seed),
+                scheduler: match &hidden {
+                    Some(hidden) => Some(hidden.scheduler.clone()),
+                    None => control.as_ref().map(|c| c.strategy.clone()),
+                },
+                seed: control
+                    .as_ref()
+                    .map(|c| c.seed)
+                    .or(hidden.as_ref().map(|h| h.seed)),
                 steps: control.as_ref().map(|c| c.steps),
                 switches: control.as_ref().map(|c| c.switches),
                 digest: control.and_then(|c| c.digest),
                 dump: dump.filter(|dump| !dump.is_empty()),
+                hidden,
             },
         );
         self.program.exit = outcome.exit;

@@ -51,6 +51,11 @@ impl SourceTree {
         }
     }
 
+    /// Where a source file is, and all its lines.
+    pub fn whole(&self, class: &str, file: &str) -> Option<(PathBuf, Vec<String>)> {
+        self.file(class, file).map(|found| (*found).clone())
+    }
+
     fn file(&self, class: &str, file: &str) -> Found {
         // Both come from a class file: they must not lead out of the roots.
         let safe = |part: &str| !part.is_empty() && part != ".." && !part.contains(['/', '\0']);

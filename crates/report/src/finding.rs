@@ -7,6 +7,7 @@
 //! nowhere silent: what could not be read comes back as a complaint.
 
 use crate::control::{ControlSummary, Hit, Standstill, Uncaught};
+use crate::result::Hidden;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -150,6 +151,16 @@ fn once() -> u64 {
     1
 }
 
+/// A repair of the program that was to be tried.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Tried {
+    /// As the agent was told.
+    pub repair: String,
+    /// Why it was not made, if it was not.
+    #[serde(default)]
+    pub why: Option<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Skipped {
     pub class: String,
@@ -184,6 +195,7 @@ pub enum Line {
         #[serde(default)]
         dump: String,
     },
+    Repair(Tried),
     /// Something that the run could not control.
     Uncontrolled {
         what: String,
@@ -217,6 +229,9 @@ pub struct Summary {
     /// Of a controlled run.
     #[serde(default)]
     pub control: Option<ControlSummary>,
+    /// Of a run that looked for hidden races.
+    #[serde(default)]
+    pub hidden: Option<Hidden>,
 }
 
 /// Everything one run said.
@@ -231,6 +246,7 @@ pub struct Findings {
     pub uncaught: Vec<Uncaught>,
     /// Why the run was stuck, and a thread dump.
     pub stuck: Option<(String, String)>,
+    pub repairs: Vec<Tried>,
     /// None: the program was killed or halted before the agent could write it.
     pub summary: Option<Summary>,
 }
@@ -286,6 +302,7 @@ impl Findings {
                         known.count = known.count.max(count);
                     }
                 }
+                Ok(Line::Repair(tried)) => found.repairs.push(tried),
                 Ok(Line::Hit(hit)) => found.hits.push(*hit),
                 Ok(Line::Deadlock(still)) => found.deadlocks.push(still),
                 Ok(Line::Livelock(still)) => found.livelocks.push(still),

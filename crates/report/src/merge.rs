@@ -89,6 +89,12 @@ impl Merge {
             let key = Key::of(&race.location, ends(&race));
             let status = Status::of_detector(&race.detector);
             self.add_race(key.clone(), race, this_run, status);
+            if run.hidden.is_some()
+                && let Some(entry) = self.races.get_mut(&key)
+                && !entry.race.found_by.iter().any(|by| by == "drfinder")
+            {
+                entry.race.found_by.push("drfinder".to_owned());
+            }
             keys.insert(key);
         }
         run.races = keys.len() as u64;

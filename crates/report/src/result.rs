@@ -122,14 +122,6 @@ pub struct Race {
     pub other: Map<String, Value>,
 }
 
-impl Race {
-    /// A mere suspicion that no trial could make happen is shown, but is no
-    /// finding.
-    pub fn is_finding(&self) -> bool {
-        self.status > Status::Potential || self.trials.is_none()
-    }
-}
-
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Program {
     pub args: Vec<String>,
@@ -172,6 +164,43 @@ pub struct Run {
     /// What the threads were doing when it was stuck.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dump: Option<String>,
+    /// What was done to show hidden races.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<Hidden>,
+}
+
+/// A run that held threads back by the may-trigger relation of an earlier one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hidden {
+    /// `drfinder`, `drfinder-serial`.
+    #[serde(default)]
+    pub scheduler: String,
+    #[serde(default)]
+    pub seed: u64,
+    /// How many pairs of a method and a class of locks the run itself saw.
+    #[serde(default)]
+    pub relation: u64,
+    /// Requests for locks that the relation knows.
+    #[serde(default)]
+    pub requests: u64,
+    /// Times that a thread was held back for another.
+    #[serde(default)]
+    pub suspended: u64,
+    /// How often that one then acquired its lock first,
+    #[serde(default)]
+    pub reversed: u64,
+    /// could not get on (thrashing),
+    #[serde(default)]
+    pub thrashed: u64,
+    /// or took too long.
+    #[serde(default)]
+    pub expired: u64,
+    /// Classes of locks that were not looked at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+    /// How the run ended, in the agent's word.
+    #[serde(default, skip_serializing)]
+    pub outcome: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -262,11 +291,11 @@ impl Report {
         serde_json::from_value(value).map_err(|e| ReadError::Malformed(e.to_string()))
     }
 
-    /// Whether there is something to complain about in the program.
+    /// Whether there is something to complain about in the program. A mere
+    /// suspicion that no trial could make happen is shown, but is no finding.
     pub fn has_findings(&self) -> bool {
-        self.races.iter().any(Race::is_finding)
-            || !self.deadlocks.is_empty()
-            || !self.failures.is_empty()
+        let found = |race: &Race| race.status > Status::Potential || race.trials.is_none();
+        self.races.iter().any(found) || !self.deadlocks.is_empty() || !self.failures.is_empty()
     }
 
     /// Indented JSON with a newline at the end.

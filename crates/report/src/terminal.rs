@@ -4,14 +4,12 @@
 //! what was not.
 
 mod control;
-mod interleaving;
 mod known;
 
 use crate::finding::{AccessOp, Frame, Location, in_jdk};
 use crate::result::{Access, Race, Report, Run};
 use crate::snippet::span;
 use crate::text::{clean, clean_line};
-use crate::timeline::Timelines;
 use std::io::{self, Write};
 
 /// Frames shown below the access unless everything is asked for.
@@ -22,7 +20,7 @@ const MOST_LOCKS: usize = 4;
 const SHORT_LIST: usize = 5;
 
 /// Where source lines come from.
-pub trait Sources: std::fmt::Debug {
+pub trait Sources {
     /// The path to show and the text of the line, if the file can be found.
     /// `class` is the binary name, `file` the bare name from the class file.
     fn line(&self, class: &str, file: &str, line: u32) -> Option<(String, String)>;
@@ -39,19 +37,17 @@ impl Sources for NoSources {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options<'a> {
+pub struct Options {
     pub color: bool,
     /// Whole stacks and every skipped class.
     pub verbose: bool,
-    /// Schedules that were kept of races that were made to happen.
-    pub timelines: Option<&'a Timelines>,
 }
 
 /// Writes the whole report.
 pub fn render(
     report: &Report,
     sources: &dyn Sources,
-    options: Options<'_>,
+    options: Options,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut page = Page {
@@ -81,6 +77,7 @@ pub fn render(
     for failure in &report.failures {
         page.failure(failure)?;
     }
+    crate::advice::render(report, page.out)?;
     page.coverage(report)?;
     page.suppressed(report)?;
     page.baseline(report)?;
@@ -116,7 +113,7 @@ enum Style {
 struct Page<'a> {
     out: &'a mut dyn Write,
     sources: &'a dyn Sources,
-    options: Options<'a>,
+    options: Options,
     runs: usize,
 }
 
@@ -161,7 +158,6 @@ impl Page<'_> {
         {
             writeln!(self.out, "\n  the array was allocated in {}", place(at))?;
         }
-        self.interleaving(race)?;
         self.outcomes(race)?;
         writeln!(self.out)
     }
@@ -338,6 +334,7 @@ impl Page<'_> {
                 clean(model)
             )?;
         }
+        self.hidden(report)?;
         for text in &report.warnings {
             let label = self.paint(Style::Yellow, "warning:");
             writeln!(self.out, "{label} {}", clean(text))?;
@@ -441,7 +438,7 @@ fn is_lambda(frame: &Frame) -> bool {
     frame.file.is_none() && frame.class.contains("$$Lambda")
 }
 
-pub(crate) fn location(location: &Location) -> String {
+fn location(location: &Location) -> String {
     match location {
         Location::Field {
             class,
@@ -464,7 +461,7 @@ pub(crate) fn location(location: &Location) -> String {
     }
 }
 
-pub(crate) fn member(frame: &Frame) -> String {
+fn member(frame: &Frame) -> String {
     qualified(&frame.class, &frame.method)
 }
 
@@ -477,7 +474,7 @@ fn qualified(class: &str, member: &str) -> String {
 }
 
 /// `a.B.m (B.java:12)`.
-pub(crate) fn place(frame: &Frame) -> String {
+fn place(frame: &Frame) -> String {
     let at = match (&frame.file, frame.line) {
         (Some(file), Some(line)) => format!(" ({file}:{line})"),
         (Some(file), None) => format!(" ({file})"),

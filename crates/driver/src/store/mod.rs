@@ -31,6 +31,10 @@ pub const DEFAULT: &str = ".photofinish";
 /// The file in that directory.
 pub const FILE: &str = "results.sqlite";
 
+/// Beside it: the may-trigger relation of the last runs that looked for hidden
+/// races, for people and for `--relation`.
+pub const RELATION: &str = "relation.txt";
+
 /// Results that are kept, at most.
 pub const KEPT: u32 = 20;
 

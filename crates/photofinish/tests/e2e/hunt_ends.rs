@@ -142,7 +142,11 @@ fn a_program_that_reads_gets_its_input_in_every_run() {
 #[test]
 fn a_program_that_starts_another_jvm_is_hunted_in_alone() {
     let (done, json) = hunt("forks", &["--runs", "0"], &Program::own(&["Forker"]));
-    says(&done, 66, &["Forker.shared"]);
+    says(
+        &done,
+        66,
+        &["Forker.shared", "the program starts other processes"],
+    );
     assert_eq!(json["runs"][0]["exit"], 0);
 }
 

@@ -3,17 +3,18 @@
 //! more often what may go wrong only sometimes.
 
 mod accidents;
+mod advise;
 mod cli;
 mod confirm;
 mod control;
 mod ends;
 mod expected;
 mod followed;
+mod hidden;
 mod hunt;
 mod hunt_ends;
 mod known;
 mod offline;
-mod outputs;
 mod predict;
 mod programs;
 mod replay;

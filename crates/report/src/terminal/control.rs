@@ -4,14 +4,53 @@
 use super::{Page, SHORT_STACK, Style, counted, is_jdk, place};
 use crate::confirmed::{Deadlock, Effect, Failure, Harm, Outcome, Replay};
 use crate::finding::{AccessOp, Frame};
-use crate::result::{Access, Race, Report, Status};
+use crate::result::{Access, Hidden, Race, Report, Status};
 use crate::text::{clean, clean_line};
+use std::collections::BTreeSet;
 use std::io;
 
 /// Lines of a thread dump shown unless everything is asked for.
 const SHORT_DUMP: usize = 40;
 
 impl Page<'_> {
+    /// What was done to show hidden races, and what was not looked at.
+    pub(super) fn hidden(&mut self, report: &Report) -> io::Result<()> {
+        let runs: Vec<&Hidden> = report
+            .runs
+            .iter()
+            .filter_map(|r| r.hidden.as_ref())
+            .collect();
+        if runs.is_empty() {
+            return Ok(());
+        }
+        let sum = |of: fn(&Hidden) -> u64| runs.iter().map(|h| of(h)).sum::<u64>();
+        let suspended = sum(|h| h.suspended);
+        let rate = match suspended {
+            0 => 0.0,
+            n => 100.0 * sum(|h| h.thrashed) as f64 / n as f64,
+        };
+        writeln!(
+            self.out,
+            "threads were held back {}: {} an order of locks was turned round, {} it took too long; thrashing rate {rate:.1} %",
+            counted(suspended, "time", "times"),
+            sum(|h| h.reversed),
+            sum(|h| h.expired),
+        )?;
+        let left_out: BTreeSet<&str> = runs
+            .iter()
+            .flat_map(|h| h.left_out.iter().map(String::as_str))
+            .collect();
+        if !left_out.is_empty() {
+            let names: Vec<String> = left_out.into_iter().map(clean).collect();
+            writeln!(
+                self.out,
+                "locks of these classes were left out (--include takes them in): {}",
+                names.join(", ")
+            )?;
+        }
+        Ok(())
+    }
+
     /// `; made to happen in 87 of 87 trials, harmful`.
     pub(super) fn trials(&self, race: &Race) -> String {
         let Some(trials) = race.trials else {

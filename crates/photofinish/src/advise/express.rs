@@ -1,0 +1,192 @@
+//! A suggestion as changes of bytecode, where that can be said.
+
+use super::book::{Book, Field, Held, Statement, Thing};
+use advise::{Name, Repair, Sync, Variable};
+use instrument::MemberRef;
+use instrument::repair::{self as bytecode, Line, Object};
+use report::finding::in_jdk;
+
+/// Whether a programmer could follow the suggestion at all: nobody moves a
+/// statement into the JDK.
+pub fn makes_sense(repair: &Repair, book: &Book) -> bool {
+    match *repair {
+        Repair::Move { statement, before } => [statement, before]
+            .iter()
+            .all(|s| statement_of(*s, book).is_ok_and(|s| ours(&s.class).is_ok())),
+        _ => true,
+    }
+}
+
+/// The changes, or why there are none.
+pub fn express(
+    repair: &Repair,
+    racing: &[Variable],
+    book: &Book,
+) -> Result<Vec<bytecode::Repair>, String> {
+    match *repair {
+        Repair::Volatile(Variable::Field(name)) => volatile(name, book),
+        Repair::AtomicArray(Variable::Array(name)) => elements(name, book),
+        Repair::Synchronized { statement, lock } => {
+            let (at, field) = access(statement, racing, book)?;
+            let lock = object(held(lock, book)?, &at, field)?;
+            let field = field.name.clone();
+            Ok(vec![bytecode::Repair::Locked { at, field, lock }])
+        }
+        Repair::Acquire { before, from } => acquire(before, from, racing, book),
+        Repair::Move { statement, before } => {
+            let (from, to) = (statement_of(statement, book)?, statement_of(before, book)?);
+            let method = |s: &Statement| (s.class.clone(), s.method.clone(), s.desc.clone());
+            if method(from) != method(to) {
+                return Err("the two statements are in different methods".into());
+            }
+            let before = u16::try_from(to.line).map_err(|_| NO_LINE)?;
+            Ok(vec![bytecode::Repair::Move {
+                at: line(from)?,
+                before,
+            }])
+        }
+        Repair::AtomicClass(_) => Err("it orders what a volatile field orders".into()),
+        Repair::Volatile(_) | Repair::AtomicArray(_) => Err("it has no name".into()),
+    }
+}
+
+const NO_LINE: &str = "the class file does not say where its lines are";
+
+fn volatile(name: Name, book: &Book) -> Result<Vec<bytecode::Repair>, String> {
+    match book.thing(name) {
+        Some(Thing::Field(field)) => {
+            ours(&field.class)?;
+            Ok(vec![bytecode::Repair::Volatile {
+                class: field.class.clone(),
+                field: field.name.clone(),
+            }])
+        }
+        _ => Err("the field has no name".into()),
+    }
+}
+
+fn elements(name: Name, book: &Book) -> Result<Vec<bytecode::Repair>, String> {
+    let Some(Thing::Array(from)) = book.thing(name) else {
+        return Err("the array has no name".into());
+    };
+    let mut all = Vec::new();
+    for statement in book.elements(name) {
+        ours(&statement.class)?;
+        all.push(bytecode::Repair::Elements {
+            at: line(statement)?,
+            from: from.clone(),
+        });
+    }
+    if all.is_empty() {
+        return Err("nobody was seen to access its elements".into());
+    }
+    Ok(all)
+}
+
+fn acquire(
+    before: u32,
+    from: Sync,
+    racing: &[Variable],
+    book: &Book,
+) -> Result<Vec<bytecode::Repair>, String> {
+    let (at, field) = access(before, racing, book)?;
+    let name = field.name.clone();
+    match from {
+        Sync::Lock(lock) => Ok(vec![bytecode::Repair::Acquire {
+            lock: object(held(lock, book)?, &at, field)?,
+            field: name,
+            at,
+        }]),
+        Sync::Variable(Variable::Field(from)) => {
+            let Some(Thing::Field(read)) = book.thing(from) else {
+                return Err("the field to read has no name".into());
+            };
+            let held = match read.is_static {
+                true => Held::Static(read.clone()),
+                false => Held::Field(read.clone()),
+            };
+            Ok(vec![bytecode::Repair::Read {
+                from: object(&held, &at, field)?,
+                field: name,
+                at,
+            }])
+        }
+        Sync::Variable(Variable::Array(_)) => Err("which element to read is not known".into()),
+        Sync::Thread(_) => Err("how to get hold of the thread there is not known".into()),
+        Sync::Object(_) => Err("that order is the library's, not the program's".into()),
+    }
+}
+
+/// The statement, and the racing field that it accesses.
+fn access<'b>(
+    statement: u32,
+    racing: &[Variable],
+    book: &'b Book,
+) -> Result<(Line, &'b Field), String> {
+    let at = statement_of(statement, book)?;
+    let fields = racing.iter().filter_map(|v| match v {
+        Variable::Field(name) => match book.thing(*name) {
+            Some(Thing::Field(field)) => Some(field),
+            _ => None,
+        },
+        Variable::Array(_) => None,
+    });
+    let field = fields.into_iter().next();
+    let field = field.ok_or("it is about elements of an array")?;
+    Ok((line(at)?, field))
+}
+
+fn held(lock: Name, book: &Book) -> Result<&Held, String> {
+    match book.thing(lock) {
+        Some(Thing::Lock(held)) => Ok(held),
+        _ => Err("the lock has no name".into()),
+    }
+}
+
+/// How to get hold of the lock, or of the field, at an access of `field`.
+fn object(held: &Held, at: &Line, field: &Field) -> Result<Object, String> {
+    let found = match held {
+        Held::Static(lock) => Some(Object::Static(member(lock))),
+        Held::Class(class) => Some(Object::Class(class.clone())),
+        Held::This(class) if !field.is_static && field.class == *class => Some(Object::Receiver),
+        Held::This(class) if at.class == *class => Some(Object::This),
+        Held::Field(lock) if !field.is_static && field.class == lock.class => {
+            Some(Object::OfReceiver(member(lock)))
+        }
+        Held::Field(lock) if at.class == lock.class => Some(Object::OfThis(member(lock))),
+        _ => None,
+    };
+    found.ok_or_else(|| "how to get hold of it there is not known".into())
+}
+
+fn member(field: &Field) -> MemberRef {
+    MemberRef {
+        class: field.class.clone(),
+        name: field.name.clone(),
+        desc: field.desc.clone(),
+    }
+}
+
+fn statement_of(number: u32, book: &Book) -> Result<&Statement, String> {
+    book.statement(number).ok_or_else(|| NO_LINE.to_owned())
+}
+
+fn line(statement: &Statement) -> Result<Line, String> {
+    ours(&statement.class)?;
+    let line = u16::try_from(statement.line).ok();
+    let line = line.filter(|_| statement.has_line).ok_or(NO_LINE)?;
+    Ok(Line {
+        class: statement.class.clone(),
+        method: statement.method.clone(),
+        desc: statement.desc.clone(),
+        line,
+    })
+}
+
+/// Nobody repairs the JDK.
+fn ours(class: &str) -> Result<(), String> {
+    match in_jdk(&class.replace('/', ".")) {
+        true => Err("it would change the JDK".into()),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,402 @@
+//! `advise`: what to change so that races go away (JRF-E), tried before it is
+//! shown.
+//!
+//! ```text
+//! trial    controlled runs of the program, with repairs or without
+//! paths    recorded runs ─► what raced, what would have ordered it (crate advise)
+//! book     names that are the same in all runs
+//! express  a suggestion ─► changes of bytecode (instrument::repair)
+//! verdict  what the runs with a repair say of it
+//! diff     the same change of the sources, if it compiles
+//! ```
+//!
+//! What it claims is in words beside each suggestion: a race that is gone was
+//! not seen in so many controlled runs of the kind that showed it before.
+
+mod book;
+mod diff;
+mod express;
+mod paths;
+mod trial;
+mod verdict;
+
+use crate::args::Advise;
+use crate::exit::{self, Failure};
+use crate::launch::Launcher;
+use crate::session::Session;
+use crate::show;
+use crate::sources::SourceTree;
+use crate::trace_command;
+use ::advise::{Explanation, Race, Variable, Words};
+use anyhow::Context;
+use book::dotted;
+use driver::options::{Mode, Statement};
+use driver::store::Store;
+use paths::Paths;
+use report::advice::{OfRace, Story, Validated};
+use report::result::Report;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use trial::{Key, Mixture, Place, Series, Tally};
+use verdict::Judged;
+
+pub fn command(mut args: Advise) -> Result<u8, Failure> {
+    if !args.trace.is_empty() {
+        return of_traces(&args);
+    }
+    let (saved, directory) = saved(&mut args)?;
+    let mut launcher = Launcher::new(&args.launch)?;
+    launcher.directory = directory;
+    let json = show::JsonFile::open(&args.show)?;
+    let mut work = Work {
+        mixture: Mixture {
+            args: &args,
+            launcher: &launcher,
+            targets: saved.iter().flat_map(lines).collect(),
+        },
+        paths: Paths::default(),
+        before: Tally::default(),
+        warnings: Vec::new(),
+    };
+    let mut session = Session::new(&args.launch);
+    let half = work.mixture.targeted_from();
+    work.gather(0..half, &mut session)?;
+    if !session.is_over() {
+        let seen = work.before.seen.keys();
+        let found: Vec<Statement> = seen.flat_map(|key| work.lines_of(key)).collect();
+        work.mixture.targets.extend(found);
+        work.gather(half..args.runs, &mut session)?;
+    }
+    let over = session.is_over();
+    let (mut report, code) = session.finish("advise");
+    if let Some(saved) = &saved {
+        work.missed(saved);
+    }
+    let ids = ids(&report);
+    let advice = work.paths.advisor.advice();
+    let judged = match over {
+        true => Judged::untried(&advice, "it was stopped"),
+        false => verdict::judge(&work.mixture, &work.paths, &work.before, &advice)?,
+    };
+    let sources = SourceTree::new(&args.show.sources, &args.launch.program);
+    let diffs = diff::Diffs::new(&sources, &args.launch, &work.paths.book);
+    put(&mut report, &work.paths, &judged, &ids, |repair| {
+        diffs.of(repair)
+    })?;
+    report.warnings.append(&mut work.warnings);
+    json.write(&report)?;
+    show::to_terminal(&report, &args.show, &args.launch.program, std::io::stderr())?;
+    Ok(code)
+}
+
+/// A saved result: the one named, or the last one kept if no program is given.
+/// It says what the program is, unless that is said again.
+fn saved(args: &mut Advise) -> Result<(Option<Report>, Option<PathBuf>), Failure> {
+    let usage = |error: anyhow::Error| Failure {
+        code: exit::USAGE,
+        error,
+    };
+    let read = |file: &Path| -> Result<Report, Failure> {
+        let bytes = std::fs::read(file)
+            .with_context(|| format!("cannot read {}", file.display()))
+            .map_err(usage)?;
+        Report::from_json(&bytes)
+            .with_context(|| file.display().to_string())
+            .map_err(usage)
+    };
+    if let Some(file) = &args.from {
+        let report = read(file)?;
+        if args.launch.program.is_empty() {
+            args.launch.program = report.program.args.iter().map(OsString::from).collect();
+        }
+        return Ok((Some(report), None));
+    }
+    if !args.launch.program.is_empty() || !args.steer.results.exists() {
+        return Ok((None, None));
+    }
+    let store = Store::open(&args.steer.results).map_err(|error| usage(error.into()))?;
+    let program = store.program();
+    let launch = &mut args.launch;
+    launch.program = program.args.iter().map(OsString::from).collect();
+    launch.include.extend(program.include.iter().cloned());
+    launch.exclude.extend(program.exclude.iter().cloned());
+    launch.trusted.extend(program.trusted.iter().cloned());
+    launch.java.get_or_insert_with(|| program.java.clone());
+    args.input = args.input.take().or_else(|| program.input.clone());
+    let report = read(&args.steer.results.join("report.json")).ok();
+    Ok((report, Some(program.directory.clone())))
+}
+
+/// Lines of the races of a report.
+fn lines(report: &Report) -> Vec<Statement> {
+    let accesses = report.races.iter().flat_map(|race| &race.accesses);
+    let line = |at: &report::finding::Frame| {
+        Some(Statement::Line {
+            file: at.file.clone()?,
+            line: at.line?,
+        })
+    };
+    accesses.filter_map(|access| line(&access.at)).collect()
+}
+
+/// From traces alone, one after the other.
+fn of_traces(args: &Advise) -> Result<u8, Failure> {
+    let json = show::JsonFile::open(&args.show)?;
+    let mut paths = Paths::default();
+    let mut merge = report::merge::Merge::new();
+    let mut program = report::result::Program::default();
+    let mut warnings = Vec::new();
+    let mut threads = 0;
+    for file in &args.trace {
+        let mut trace = trace_command::open(file)?;
+        if program.args.is_empty() {
+            let command = trace.header().command.iter();
+            program.args = command.map(|part| part.to_string()).collect();
+        }
+        let shown = paths
+            .add(&mut trace, false)
+            .with_context(|| format!("cannot read {}", file.display()))?;
+        if shown.cut_short {
+            warnings.push(too_long(&file.display().to_string()));
+        }
+        let mut found = shown.covered;
+        threads = threads.max(found.summary.as_ref().map_or(0, |s| s.threads));
+        found.races = shown.races;
+        let run = report::result::Run {
+            ended: "offline".into(),
+            ..Default::default()
+        };
+        merge.add(found, run);
+    }
+    let mut report = merge.finish(show::tool(), "advise", program, 0.0);
+    report.warnings.append(&mut warnings);
+    let advice = paths.advisor.advice();
+    let judged = Judged::untried(&advice, "the program was not there to try it on");
+    let ids = ids(&report);
+    put(&mut report, &paths, &judged, &ids, |_| None)?;
+    json.write(&report)?;
+    show::to_terminal(&report, &args.show, &args.launch.program, std::io::stderr())?;
+    Ok(match () {
+        () if !report.races.is_empty() => exit::FOUND,
+        () if threads < 2 => exit::NOT_EXERCISED,
+        () => exit::NOTHING_FOUND,
+    })
+}
+
+fn too_long(what: &str) -> String {
+    format!("{what} is too long to be looked at whole: advice rests on its first part")
+}
+
+struct Work<'a> {
+    mixture: Mixture<'a>,
+    paths: Paths,
+    /// The runs without repairs.
+    before: Tally,
+    warnings: Vec<String>,
+}
+
+impl Work<'_> {
+    /// Recorded runs to learn from.
+    fn gather(
+        &mut self,
+        numbers: std::ops::Range<u32>,
+        session: &mut Session,
+    ) -> Result<(), Failure> {
+        let show = &self.mixture.args.show;
+        if !show.quiet && (show.verbose || std::io::stderr().is_terminal()) {
+            eprintln!(
+                "photofinish: runs {} to {}, to learn from",
+                numbers.start + 1,
+                numbers.end
+            );
+        }
+        let (paths, before, warnings) = (&mut self.paths, &mut self.before, &mut self.warnings);
+        let mut failed = None;
+        let series = Series {
+            mode: Mode::Record,
+            numbers,
+            repairs: &[],
+        };
+        self.mixture.run(series, |mut run, trace| {
+            if let Some(file) = trace.filter(|_| run.started) {
+                match learn(paths, &file) {
+                    Ok(shown) => {
+                        run.findings.races = shown.races;
+                        if shown.cut_short {
+                            warnings.push(too_long("a run"));
+                        }
+                    }
+                    Err(failure) => {
+                        failed = Some(failure);
+                        return ControlFlow::Break(());
+                    }
+                }
+            }
+            before.add(&run);
+            session.add(run);
+            match session.is_over() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        self.warnings.dedup();
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn lines_of(&self, key: &Key) -> Vec<Statement> {
+        let file = |place: &Place| {
+            let outer = place.class.rsplit('.').next().unwrap_or(&place.class);
+            let outer = outer.split('$').next().unwrap_or(outer);
+            let known = self.paths.book.file_of(&place.class);
+            known.unwrap_or_else(|| format!("{outer}.java"))
+        };
+        let line = |place: &Place| {
+            Some(Statement::Line {
+                file: file(place),
+                line: place.line?,
+            })
+        };
+        key.lines.iter().filter_map(line).collect()
+    }
+
+    /// Races of a saved result that did not show again.
+    fn missed(&mut self, saved: &Report) {
+        for race in &saved.races {
+            if !self.before.seen.contains_key(&Key::of_result(race)) {
+                self.warnings.push(format!(
+                    "{} of the saved result was not seen again in {} runs: no advice on it",
+                    race.id, self.before.runs
+                ));
+            }
+        }
+    }
+}
+
+fn learn(paths: &mut Paths, file: &Path) -> Result<paths::Shown, Failure> {
+    let mut trace = trace_command::open(file)?;
+    Ok(paths
+        .add(&mut trace, true)
+        .with_context(|| format!("cannot read {}", file.display()))?)
+}
+
+/// The ids of the report's races.
+fn ids(report: &Report) -> BTreeMap<Key, String> {
+    let races = report.races.iter();
+    races.map(|r| (Key::of_result(r), r.id.clone())).collect()
+}
+
+/// A race of the advice as the report knows it.
+fn key_of(race: &Race, paths: &Paths) -> Key {
+    let field = match race.variable {
+        Variable::Field(_) => Some(Words::variable(&paths.book, race.variable)),
+        Variable::Array(_) => None,
+    };
+    let place = |number: u32| match paths.book.statement(number) {
+        Some(s) => Place {
+            class: dotted(&s.class),
+            method: s.method.clone(),
+            line: Some(s.line),
+        },
+        None => Place {
+            class: String::new(),
+            method: format!("statement {number}"),
+            line: None,
+        },
+    };
+    Key::new(field, [place(race.sites.0), place(race.sites.1)])
+}
+
+/// Puts the advice into the report.
+fn put(
+    report: &mut Report,
+    paths: &Paths,
+    judged: &Judged,
+    ids: &BTreeMap<Key, String>,
+    diff: impl Fn(&::advise::Repair) -> Option<String>,
+) -> Result<(), Failure> {
+    let mut of_races: BTreeMap<Key, OfRace> = BTreeMap::new();
+    let mut diffs = BTreeMap::new();
+    let ids_of = |keys: &BTreeSet<Key>| -> Vec<String> {
+        let mut all: Vec<String> = keys.iter().filter_map(|k| ids.get(k).cloned()).collect();
+        // R10 after R9.
+        all.sort_by_key(|id| (id.len(), id.clone()));
+        all
+    };
+    for of in &judged.advice.races {
+        let key = key_of(&of.race, paths);
+        let entry = of_races.entry(key.clone()).or_default();
+        if let Some(told) = paths.told.get(&of.race)
+            && entry.story.is_none()
+        {
+            entry.story = Some(story(told, paths));
+        }
+        let makes_sense = |s: &&::advise::Suggestion| express::makes_sense(&s.repair, &paths.book);
+        for suggestion in of.suggestions.iter().filter(makes_sense) {
+            let mut new = judged.suggestion(suggestion, of.seen, &key, paths, &ids_of);
+            // What helps only on some paths has to have been tried.
+            let guess = suggestion.helps < of.seen && new.validated == Validated::NotTried;
+            if guess || entry.suggestions.iter().any(|s| s.text == new.text) {
+                continue;
+            }
+            new.diff = diffs
+                .entry(suggestion.repair)
+                .or_insert_with(|| diff(&suggestion.repair))
+                .clone();
+            entry.suggestions.push(new);
+        }
+        entry
+            .suggestions
+            .sort_by_key(|s| (s.validated, std::cmp::Reverse(s.removes.len())));
+    }
+    for race in &mut report.races {
+        if let Some(of) = of_races.get(&Key::of_result(race)) {
+            of.put(race)?;
+        }
+    }
+    if let Some(set) = judged.set(paths, &ids_of) {
+        set.put(report)?;
+    }
+    Ok(())
+}
+
+fn story(told: &Explanation, paths: &Paths) -> Story {
+    let book = &paths.book;
+    let at = |event: &trace::Event| Words::statement(book, event.site.0);
+    let does = |event: &trace::Event| match event.op {
+        trace::Op::Read(_) | trace::Op::AtomicRead(..) => "read",
+        _ => "write",
+    };
+    let side = |event: &trace::Event| format!("{} at {}", does(event), at(event));
+    let mut between: Vec<String> = told
+        .between
+        .iter()
+        // What others do among themselves is of no interest here.
+        .filter(|passing| {
+            let sides = [told.source.thread, told.manifest.thread];
+            sides.contains(&passing.acquire.thread)
+        })
+        .map(|passing| {
+            let through = passing.through.map(|sync| verdict::through(&sync, book));
+            let through = through.map_or("the start of a thread".to_owned(), |t| t);
+            let known = |event: &trace::Event| book.statement(event.site.0).is_some();
+            match known(&passing.release) && known(&passing.acquire) {
+                true => {
+                    let (release, acquire) = (at(&passing.release), at(&passing.acquire));
+                    format!("{through}, from {release} to {acquire}")
+                }
+                false => through,
+            }
+        })
+        .collect();
+    if told.left_out > 0 {
+        between.push(format!("and {} more", told.left_out));
+    }
+    Story {
+        source: side(&told.source),
+        manifest: side(&told.manifest),
+        between,
+    }
+}

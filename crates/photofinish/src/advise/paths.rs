@@ -1,0 +1,133 @@
+//! Recorded runs as paths: what raced in each, and what each has to say on it.
+//!
+//! Whether two accesses race is FastTrack's answer, with all its rules (class
+//! initialisation, final fields); the path only tells which events they were. A
+//! trace is read, told and forgotten, so that memory does not grow with their
+//! number.
+
+use super::book::{Book, OfTrace};
+use crate::offline::{self, Names};
+use advise::{Advisor, Explanation, Path, Race, explain};
+use detect::{Detector, FastTrack, Late};
+use report::finding;
+use rustc_hash::FxHashMap;
+use std::io::{Read, Seek};
+use trace::{Event, Op, Trace};
+
+/// Longer runs are looked at up to here, which is said.
+const MOST_EVENTS: usize = 4_000_000;
+
+/// Everything learnt so far.
+#[derive(Default)]
+pub struct Paths {
+    pub book: Book,
+    pub advisor: Advisor,
+    /// One way in which each race came about.
+    pub told: FxHashMap<Race, Explanation>,
+    pub paths: u64,
+}
+
+/// What one run showed.
+#[derive(Debug, Default)]
+pub struct Shown {
+    pub races: Vec<finding::Race>,
+    /// Its findings without the races.
+    pub covered: finding::Findings,
+    pub cut_short: bool,
+}
+
+impl Paths {
+    /// `exact`: one thread ran at a time, so events stand in the order in which
+    /// they happened, accesses included. Otherwise accesses are where they may
+    /// have been at the latest, and some repairs are not seen to help.
+    pub fn add<R: Read + Seek>(
+        &mut self,
+        trace: &mut Trace<R>,
+        exact: bool,
+    ) -> Result<Shown, trace::Error> {
+        let mut events: Vec<Event> = Vec::new();
+        let mut cut_short = false;
+        let mut count = 0;
+        let mut late = Late::default();
+        let mut keep = |event: &Event| {
+            count += 1;
+            // What only prediction needs.
+            let flow = matches!(
+                event.op,
+                Op::MethodEnter(_) | Op::MethodExit(_) | Op::Branch(_)
+            );
+            if events.len() < MOST_EVENTS && !flow {
+                events.push(*event);
+            }
+            cut_short |= events.len() >= MOST_EVENTS;
+        };
+        let mut all = trace.events();
+        all.for_each_event(|event| match exact {
+            true => keep(event),
+            false => late.take(event, &mut keep),
+        })?;
+        let gap = all.gap();
+        late.rest(&mut keep);
+        let covered = offline::covered(trace, gap, count);
+        let (pairs, races) = races(&events, trace);
+        let names = OfTrace::read(&mut self.book, trace.tables(), &mut events);
+        let path = Path::new(&events);
+        self.advisor.add(&path, &pairs, &names);
+        for (source, manifest) in &pairs {
+            let (a, b) = (events[*source].site.0, events[*manifest].site.0);
+            let Some(loc) = location(&events[*source]) else {
+                continue;
+            };
+            let race = Race {
+                variable: advise::Names::variable(&names, loc),
+                sites: (a.min(b), a.max(b)),
+            };
+            self.told
+                .entry(race)
+                .or_insert_with(|| explain(&path, &names, *source, *manifest));
+        }
+        self.paths += 1;
+        Ok(Shown {
+            races,
+            covered,
+            cut_short,
+        })
+    }
+}
+
+/// What FastTrack finds, as events and as it is reported.
+fn races<R>(events: &[Event], trace: &Trace<R>) -> (Vec<(usize, usize)>, Vec<finding::Race>) {
+    let mut detector = FastTrack::default();
+    detector.events(events);
+    let names = Names(trace.tables());
+    let mut pairs = Vec::new();
+    let mut reported = Vec::new();
+    for f in detector.findings().iter() {
+        let race = names.race(f, "fasttrack", &[]);
+        // Here nobody knows whether the JDK called there for itself, behind
+        // locks that are not watched.
+        if race
+            .accesses
+            .iter()
+            .all(|a| finding::in_jdk(&a.frame.class))
+        {
+            continue;
+        }
+        reported.push(race);
+        let is = |e: &Event| {
+            (e.thread, e.site) == (f.first.thread, f.first.site) && location(e) == Some(f.loc)
+        };
+        let second = usize::try_from(f.event).unwrap_or(usize::MAX);
+        let before = events.get(..second).unwrap_or_default();
+        pairs.extend(before.iter().rposition(is).map(|first| (first, second)));
+    }
+    (pairs, reported)
+}
+
+fn location(event: &Event) -> Option<trace::Loc> {
+    match event.op {
+        Op::Read(loc) | Op::Write(loc) => Some(loc),
+        Op::AtomicRead(loc, _) | Op::AtomicWrite(loc, _) | Op::AtomicUpdate(loc, _) => Some(loc),
+        _ => None,
+    }
+}

@@ -1,0 +1,163 @@
+//! `advise`: the figures of the paper on JRF-E, and programs after a textbook.
+//! Runs are controlled, so what they show depends on seeds alone.
+
+use crate::expected::{Expected, Section};
+use crate::support::{Detected, Program, compile, in_parallel, root, scratch};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+fn figure(main: &str) -> Program {
+    let classes = compile("programs/jrf/src", &[]);
+    Program::new(&["-cp", classes.to_str().unwrap(), main])
+}
+
+const QUICK: [&str; 5] = ["advise", "--runs", "6", "--cost-runs", "0"];
+
+fn list<'v>(value: &'v Value, member: &str) -> &'v [Value] {
+    value[member].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn texts(values: &[Value]) -> Vec<&str> {
+    values.iter().filter_map(Value::as_str).collect()
+}
+
+/// What was found to remove some race.
+fn helpful(done: &Detected) -> BTreeSet<&str> {
+    let all = done.races().iter().flat_map(|race| list(race, "advice"));
+    all.filter(|advice| advice["validated"] == "removes-race")
+        .filter_map(|advice| advice["text"].as_str())
+        .collect()
+}
+
+/// Figure 4 of the paper: both races, and that making the flag volatile is the
+/// best and removes both.
+#[test]
+fn a_flag_is_made_volatile() {
+    let sources = root().join("programs/jrf/src");
+    let command = [
+        &QUICK[..3],
+        &["--cost-runs", "1", "--sources", sources.to_str().unwrap()],
+    ];
+    let done = figure("jrf.faulty.Figure2").reported(&command.concat());
+    assert_eq!(done.code, Some(66));
+    let wanted = ["jrf.faulty.Figure2.done", "jrf.faulty.Figure2.x"];
+    assert_eq!(done.locations(), wanted.map(str::to_owned).into());
+
+    let set = &done.report["repairs"];
+    let best = "make jrf.faulty.Figure2.done volatile";
+    assert_eq!(texts(list(set, "repairs")), [best]);
+    assert_eq!(texts(list(set, "removes")), ["R1", "R2"]);
+    assert_eq!(set["validated"], "removes-race", "{set}");
+    assert_eq!(set["smallest"], true);
+    for race in done.races() {
+        let first = &list(race, "advice")[0];
+        assert_eq!(first["text"], best, "{race}");
+        assert_eq!(first["validated"], "removes-race");
+        assert_eq!(texts(list(first, "removes")), ["R1", "R2"]);
+        let checked = first["checked"].as_str().unwrap();
+        assert!(checked.contains("6 controlled runs"), "{checked}");
+        let diff = first["diff"].as_str().unwrap();
+        assert!(
+            diff.contains("+    static volatile boolean done;"),
+            "{diff}"
+        );
+        assert!(first["cost"].as_f64().unwrap() >= 1.0, "{first}");
+        assert!(
+            race["story"]["source"]
+                .as_str()
+                .unwrap()
+                .contains("Figure2.java")
+        );
+    }
+}
+
+#[test]
+fn every_kind_of_repair_is_tried() {
+    let cases = [
+        // A lock.
+        (
+            "jrf.faulty.Figure16",
+            "put Figure16.java:24 in a block synchronized on jrf.faulty.Figure16.LOCK",
+        ),
+        // A statement that is moved up.
+        (
+            "jrf.faulty.Figure13",
+            "move Figure13.java:19 before Figure13.java:18",
+        ),
+        // Elements that act like volatile ones.
+        (
+            "jrf.faulty.Figure8",
+            "use an atomic array (java.util.concurrent.atomic) for jrf.faulty.Figure8.flag",
+        ),
+    ];
+    in_parallel(&cases, |(main, text)| {
+        let done = figure(main).reported(&QUICK);
+        assert!(helpful(&done).contains(text), "{:#}", done.report);
+    });
+}
+
+/// What the paper suggests for its figure 21 orders the accesses only if the
+/// flag was set by then: tried, it is seen not to be enough.
+#[test]
+fn a_repair_that_does_not_help_is_said_not_to() {
+    let done = figure("jrf.faulty.Figure21").reported(&QUICK);
+    let all: Vec<&Value> = done
+        .races()
+        .iter()
+        .flat_map(|r| list(r, "advice"))
+        .collect();
+    let read = "read jrf.faulty.Figure21.done before Figure21.java:32";
+    let read = all.iter().find(|advice| advice["text"] == read);
+    let read = read.unwrap_or_else(|| panic!("{:#}", done.report));
+    assert_eq!(read["kind"], "same-acquire");
+    assert_eq!(read["validated"], "still-races", "{read}");
+    assert!(helpful(&done).contains("make jrf.faulty.Figure21.x volatile"));
+}
+
+#[test]
+fn nothing_is_advised_where_nothing_races() {
+    let done = figure("jrf.repaired.Figure2").reported(&QUICK);
+    assert_eq!(done.code, Some(0), "{:#}", done.report);
+    assert!(done.races().is_empty());
+    assert_eq!(done.report["repairs"], Value::Null);
+}
+
+/// A sample of the textbook's programs: the repairs that are expected are found,
+/// and found to help.
+#[test]
+fn programs_after_the_textbook_get_the_repairs_they_need() {
+    let expected = Expected::load("book");
+    let sample = ["CLHLock", "StaticTreeBarrier", "CoarseHashSet"];
+    let chosen: Vec<&Section> = expected
+        .sections
+        .iter()
+        .filter(|s| sample.contains(&s.name.as_str()))
+        .collect();
+    assert_eq!(chosen.len(), sample.len());
+    in_parallel(&chosen, |section| {
+        let done = expected.program("book", section).reported(&QUICK);
+        let found = helpful(&done);
+        for repair in &section.repairs {
+            let known = found.contains(repair.as_str());
+            assert!(known, "{}: {repair}\n{:#}", section.name, done.report);
+        }
+    });
+}
+
+/// From a trace alone: the same races, and suggestions that nobody tried.
+#[test]
+fn traces_are_enough_for_suggestions() {
+    let trace = scratch("advise-trace").join("trace.pft");
+    let trace = trace.to_str().unwrap();
+    figure("jrf.faulty.Figure2").under(&["record", "-q", "-o", trace]);
+    let done = Program::new(&[]).reported(&["advise", "--trace", trace]);
+    assert_eq!(done.code, Some(66), "{:#}", done.report);
+    let all: Vec<&Value> = done
+        .races()
+        .iter()
+        .flat_map(|r| list(r, "advice"))
+        .collect();
+    let volatile = "make jrf.faulty.Figure2.done volatile";
+    assert!(all.iter().any(|advice| advice["text"] == volatile));
+    assert!(all.iter().all(|advice| advice["validated"] == "not-tried"));
+}
