@@ -1,6 +1,6 @@
-# What building and testing need besides cargo: a JDK (17 or newer, with javac)
-# and a C linker. Sourced by ./demo and ./test. Whatever is missing is
-# installed from the distribution, after saying so.
+# What building and testing need besides cargo: a JDK (17 or newer, with javac),
+# a C linker and, for tests, Chromium. Sourced by ./demo and ./test. Whatever is
+# missing is installed from the distribution, after saying so.
 
 say() {
     printf '== %s\n' "$*" >&2
@@ -38,6 +38,24 @@ install_packages() {
     "${as_root[@]}" apt-get update -q >&2
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
         apt-get install -q -y --no-install-recommends "$@" >&2
+}
+
+have_browser() {
+    local name
+    for name in "${CHROMIUM:-chromium}" chromium-browser google-chrome; do
+        command -v "$name" >/dev/null && "$name" --version >/dev/null 2>&1 && return
+    done
+    return 1
+}
+
+# For the tests of the HTML page. Where there is no browser to be had the other
+# tests are still worth running; that it is missing is said.
+setup_browser() {
+    have_browser && return
+    if ! (install_packages chromium) || ! have_browser; then
+        say "no Chromium can be installed here: the HTML page is not tried in a browser"
+        export PHOTOFINISH_NO_BROWSER=1
+    fi
 }
 
 setup() {

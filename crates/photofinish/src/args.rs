@@ -478,6 +478,18 @@ pub struct Show {
     /// program's own then goes to standard error
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Write the result as a page for a browser, with timelines to step through
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write the result as SARIF 2.1.0, for code scanning
+    #[arg(long, value_name = "FILE")]
+    pub sarif: Option<PathBuf>,
+    /// Write the result as JUnit XML, for build servers
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Write the schedules that were kept as a trace for ui.perfetto.dev
+    #[arg(long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
     /// Races to say nothing of, with the reason for each: lines such as
     /// `race com.shop.Stats.* because a lost count does no harm`
     #[arg(long, value_name = "FILE")]

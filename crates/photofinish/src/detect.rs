@@ -5,6 +5,7 @@ use crate::exit::Failure;
 use crate::hidden::Hidden;
 use crate::launch::{Launcher, Plan};
 use crate::offline;
+use crate::outputs::Outputs;
 use crate::session::Session;
 use crate::show;
 use crate::steer;
@@ -13,8 +14,10 @@ use driver::options::Mode;
 use driver::process::{Input, Output};
 use driver::store::{Schedule, Writer};
 use report::result::Report;
+use report::timeline::Timelines;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
+use std::path::Path;
 
 pub fn command(args: &Detect) -> Result<u8, Failure> {
     if let Some(trace) = &args.trace {
@@ -27,8 +30,7 @@ pub fn command(args: &Detect) -> Result<u8, Failure> {
     }
     let known = suppress::load(&args.show)?;
     let launcher = Launcher::new(&args.launch)?;
-    // Fail now, not after an hour of running.
-    let json = show::JsonFile::open(&args.show)?;
+    let outputs = Outputs::open(&args.show)?;
     let output = show::program_output(&args.show);
     let progress =
         args.runs > 1 && !args.show.quiet && (args.show.verbose || std::io::stderr().is_terminal());
@@ -73,9 +75,17 @@ pub fn command(args: &Detect) -> Result<u8, Failure> {
     }
     let (mut report, code) = session.finish("detect");
     let code = suppress::apply(&known, &mut report, code);
+    let results = steered.results();
     steered.keep(&launcher, &mut report)?;
-    json.write(&report)?;
-    show::to_terminal(&report, &args.show, &args.launch.program, std::io::stderr())?;
+    let kept = results.map_or_else(Timelines::new, |dir| outputs.kept(dir, None));
+    outputs.write_with(&report, &kept)?;
+    show::with_schedules(
+        &report,
+        &args.show,
+        &args.launch.program,
+        &kept,
+        std::io::stderr(),
+    )?;
     Ok(code)
 }
 
@@ -160,6 +170,13 @@ impl<'a> Steered<'a> {
         let number = session.add(run);
         self.kept.extend(row.map(|row| (number, row)));
         Ok(deadlock)
+    }
+
+    /// Where schedules are kept, if they are.
+    fn results(&self) -> Option<&'a Path> {
+        self.store
+            .as_ref()
+            .map(|_| self.args.steer.results.as_path())
     }
 
     /// Keeps what it takes to see the findings again.

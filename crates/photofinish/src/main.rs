@@ -14,6 +14,7 @@ mod hidden;
 mod hunt;
 mod launch;
 mod offline;
+mod outputs;
 mod predict;
 mod progress;
 mod record;

@@ -4,6 +4,7 @@
 
 use crate::args::{Detect, Detector};
 use crate::exit::{self, Failure};
+use crate::outputs::Outputs;
 use crate::show;
 use crate::suppress;
 use crate::trace_command::{self, dotted};
@@ -24,7 +25,7 @@ const ACC_STATIC: u16 = 0x0008;
 pub fn command(args: &Detect, path: &Path) -> Result<u8, Failure> {
     let start = Instant::now();
     let known = suppress::load(&args.show)?;
-    let json = show::JsonFile::open(&args.show)?;
+    let outputs = Outputs::open(&args.show)?;
     let mut trace = trace_command::open(path)?;
     let found = match args.detector {
         Detector::Fasttrack => fold(&mut trace, FastTrack::default(), "fasttrack"),
@@ -70,7 +71,7 @@ pub fn command(args: &Detect, path: &Path) -> Result<u8, Failure> {
         () => exit::NOTHING_FOUND,
     };
     let code = suppress::apply(&known, &mut report, code);
-    json.write(&report)?;
+    outputs.write(&report)?;
     show::to_terminal(&report, &args.show, &args.launch.program, std::io::stderr())?;
     Ok(code)
 }

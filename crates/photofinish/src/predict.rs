@@ -10,6 +10,7 @@ use crate::exit::{self, Failure};
 use crate::full;
 use crate::launch::Launcher;
 use crate::offline::{self, HeldLock, Names};
+use crate::outputs::Outputs;
 use crate::session::Session;
 use crate::show;
 use crate::suppress;
@@ -65,7 +66,7 @@ fn from_trace(
     path: &Path,
 ) -> Result<u8, Failure> {
     let start = Instant::now();
-    let json = show::JsonFile::open(&args.show)?;
+    let outputs = Outputs::open(&args.show)?;
     let input = read(path, &full::purity(args)?)?;
     let (rows, mut merge) = analyse(methods, &input, Merge::new(), |merge, found| {
         merge.add(
@@ -95,13 +96,13 @@ fn from_trace(
         }
         () => exit::NOTHING_FOUND,
     };
-    finish(args, json, report, &rows, checked, code)
+    finish(args, outputs, report, &rows, checked, code)
 }
 
 fn from_program(args: &Predict, methods: &BTreeSet<Method>, asked: &Asked) -> Result<u8, Failure> {
     let launcher = Launcher::new(&args.launch)?;
     let purity = full::purity(args)?;
-    let json = show::JsonFile::open(&args.show)?;
+    let outputs = Outputs::open(&args.show)?;
     let output = show::program_output(&args.show);
     let directory = tempfile::Builder::new()
         .prefix("photofinish-")
@@ -142,7 +143,7 @@ fn from_program(args: &Predict, methods: &BTreeSet<Method>, asked: &Asked) -> Re
             code = exit::FOUND;
         }
     }
-    finish(args, json, report, &rows, checked, code)
+    finish(args, outputs, report, &rows, checked, code)
 }
 
 /// A trace in memory.
@@ -450,7 +451,7 @@ fn complaints(rows: &[Row]) -> Vec<String> {
 
 fn finish(
     args: &Predict,
-    json: show::JsonFile,
+    outputs: Outputs,
     mut report: Report,
     rows: &[Row],
     checked: Checked,
@@ -483,7 +484,7 @@ fn finish(
     let code = suppress::apply(&suppress::load(&args.show)?, &mut report, code);
     let confirms = args.confirm && !report.races.is_empty();
     if !confirms {
-        json.write(&report)?;
+        outputs.write(&report)?;
         show::to_terminal(&report, &args.show, &args.launch.program, std::io::stderr())?;
     }
     if !args.show.quiet {

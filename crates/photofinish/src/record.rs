@@ -3,6 +3,7 @@
 use crate::args::Record;
 use crate::exit::{self, Failure};
 use crate::launch::Launcher;
+use crate::outputs::Outputs;
 use crate::session::Session;
 use crate::show;
 use crate::trace_command;
@@ -13,7 +14,7 @@ use trace::Ending;
 
 pub fn command(args: &Record) -> Result<u8, Failure> {
     let launcher = Launcher::new(&args.launch)?;
-    let json = show::JsonFile::open(&args.show)?;
+    let outputs = Outputs::open(&args.show)?;
     let output = show::program_output(&args.show);
     // An old trace must not pass for the new one if the JVM does not start.
     File::create(&args.output)
@@ -33,7 +34,7 @@ pub fn command(args: &Record) -> Result<u8, Failure> {
     let started = result.started;
     session.add(result);
     let (report, mut code) = session.finish("record");
-    json.write(&report)?;
+    outputs.write(&report)?;
     if !args.show.quiet {
         for text in &report.warnings {
             eprintln!("warning: {}", report::text::clean(text));

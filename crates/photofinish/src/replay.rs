@@ -7,6 +7,7 @@
 use crate::args::{Launch, Replay};
 use crate::exit::{self, Failure};
 use crate::launch::{Launcher, Plan};
+use crate::outputs::Outputs;
 use crate::session::Session;
 use crate::show;
 use crate::sources::SourceTree;
@@ -19,6 +20,7 @@ use driver::store::{Program, Schedule, Store};
 use report::control::ControlSummary;
 use report::terminal::Sources;
 use report::text::clean;
+use report::timeline::{Timeline, Timelines};
 use schedule::log::{Entry, Log};
 use schedule::table::{self, Row, Table};
 use std::ffi::OsString;
@@ -43,7 +45,7 @@ pub fn command(args: &Replay) -> Result<u8, Failure> {
     let launch = launch(args, &kept);
     let mut launcher = Launcher::new(&launch)?;
     launcher.directory = kept.program.as_ref().map(|p| p.directory.clone());
-    let json = show::JsonFile::open(&args.show)?;
+    let outputs = Outputs::open(&args.show)?;
     let mode = Mode::named(&kept.schedule.mode).unwrap_or(Mode::None);
     let plan = Plan {
         control: Some(control(args, &kept)?),
@@ -65,7 +67,6 @@ pub fn command(args: &Replay) -> Result<u8, Failure> {
     session.add(run);
     let (mut report, code) = session.finish("replay");
     report.other.insert("replayed".into(), verdict.json(&kept));
-    json.write(&report)?;
     // Of equal runs the first one's schedule also has the races.
     let same = matches!(verdict, Verdict::Same { .. });
     let path = if same { kept.log.clone() } else { dir.log() };
@@ -73,6 +74,9 @@ pub fn command(args: &Replay) -> Result<u8, Failure> {
         .ok()
         .and_then(|bytes| schedule::log::read(&bytes).ok())
         .unwrap_or_default();
+    let timeline = (kept.schedule.name.clone(), Timeline::of_log(&log));
+    let timelines = Timelines::from([timeline]);
+    outputs.write_with(&report, &timelines)?;
     if args.show.verbose && !args.show.quiet {
         interleaving(&log, args, &launch)?;
     }

@@ -33,6 +33,18 @@ fn read(from: &Path, number: Option<i64>) -> anyhow::Result<Report> {
     Report::from_json(&bytes).with_context(|| from.display().to_string())
 }
 
+/// Where the schedules of a result are: in its directory; those of a file may
+/// be in the usual place, if it has the same races.
+pub fn results<'a>(from: &'a Path, report: &Report) -> Option<&'a Path> {
+    if from.is_dir() {
+        return Some(from);
+    }
+    let usual = Path::new(driver::store::DEFAULT);
+    let latest = Store::open(usual).and_then(|store| store.report());
+    latest.ok().filter(|latest| latest.races == report.races)?;
+    Some(usual)
+}
+
 /// What `--baseline` names, and what to call it: the number of a result beside
 /// this one, or anything that can be loaded.
 pub fn baseline(old: &str, beside: &Path) -> Result<(Report, String), Failure> {

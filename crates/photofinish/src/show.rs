@@ -1,8 +1,8 @@
-//! Where results go: JSON to a file or standard output, text to a terminal;
-//! and the `report` command, which does the same for a saved result.
+//! Results on a terminal; and the `report` command, which shows a saved one.
 
 use crate::args::{self, Color, Show};
 use crate::exit::{self, Failure};
+use crate::outputs::Outputs;
 use crate::saved;
 use crate::sources::SourceTree;
 use crate::suppress;
@@ -11,8 +11,8 @@ use driver::process::Output;
 use report::baseline::Comparison;
 use report::result::Report;
 use report::terminal::{self, Options};
+use report::timeline::Timelines;
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 
@@ -25,6 +25,11 @@ pub fn tool() -> String {
 pub fn command(args: &args::Report) -> Result<u8, Failure> {
     let known = suppress::load(&args.show)?;
     let mut report = saved::load(&args.file, args.result)?;
+    let outputs = Outputs::open(&args.show)?;
+    let kept = match saved::results(&args.file, &report) {
+        Some(results) => outputs.kept(results, args.result),
+        None => Timelines::new(),
+    };
     let mut code = match report.has_findings() {
         true => exit::FOUND,
         false => exit::NOTHING_FOUND,
@@ -40,12 +45,11 @@ pub fn command(args: &args::Report) -> Result<u8, Failure> {
             .other
             .insert("baseline".to_owned(), found.json(&name));
     }
-    let json = JsonFile::open(&args.show)?;
-    let on_stdout = json.is_stdout();
-    json.write(&report)?;
+    let on_stdout = outputs.is_stdout();
+    outputs.write_with(&report, &kept)?;
     if !on_stdout {
         let program: Vec<OsString> = report.program.args.iter().map(OsString::from).collect();
-        to_terminal(&report, &args.show, &program, std::io::stdout())?;
+        with_schedules(&report, &args.show, &program, &kept, std::io::stdout())?;
     }
     Ok(code)
 }
@@ -60,53 +64,22 @@ pub fn program_output(show: &Show) -> Output {
     }
 }
 
-/// The destination of `--json`, opened before the work begins.
-#[derive(Debug)]
-pub enum JsonFile {
-    None,
-    Stdout,
-    File(File, String),
-}
-
-impl JsonFile {
-    pub fn open(show: &Show) -> Result<JsonFile, Failure> {
-        match &show.json {
-            None => Ok(JsonFile::None),
-            Some(path) if path == Path::new("-") => Ok(JsonFile::Stdout),
-            Some(path) => {
-                let file = File::create(path)
-                    .with_context(|| format!("cannot write the JSON file {}", path.display()))
-                    .map_err(|error| Failure {
-                        code: exit::USAGE,
-                        error,
-                    })?;
-                Ok(JsonFile::File(file, path.display().to_string()))
-            }
-        }
-    }
-
-    fn is_stdout(&self) -> bool {
-        matches!(self, JsonFile::Stdout)
-    }
-
-    pub fn write(self, report: &Report) -> Result<(), Failure> {
-        match self {
-            JsonFile::None => Ok(()),
-            JsonFile::Stdout => Ok(report
-                .write_json(std::io::stdout().lock())
-                .context("cannot write the JSON")?),
-            JsonFile::File(file, name) => Ok(report
-                .write_json(BufWriter::new(file))
-                .with_context(|| format!("cannot write the JSON file {name}"))?),
-        }
-    }
-}
-
 /// The report as text, unless the user wants silence.
 pub fn to_terminal(
     report: &Report,
     show: &Show,
     program: &[OsString],
+    out: impl Write + IsTerminal,
+) -> Result<(), Failure> {
+    with_schedules(report, show, program, &Timelines::new(), out)
+}
+
+/// The same, and how races came about that were made to happen.
+pub fn with_schedules(
+    report: &Report,
+    show: &Show,
+    program: &[OsString],
+    timelines: &Timelines,
     out: impl Write + IsTerminal,
 ) -> Result<(), Failure> {
     if show.quiet {
@@ -125,6 +98,7 @@ pub fn to_terminal(
     let options = Options {
         color,
         verbose: show.verbose,
+        timelines: Some(timelines),
     };
     let done = terminal::render(report, &sources, options, &mut out).and_then(|()| out.flush());
     match done {

@@ -36,6 +36,11 @@ pub fn fingerprint(location: &Location, first: &Frame, second: &Frame) -> String
     for (class, method) in ends {
         parts.extend([class.as_str(), method.as_str()]);
     }
+    digest(&parts)
+}
+
+/// A digest of texts, one after the other.
+pub(crate) fn digest(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         // Length first: no two lists of parts run together to the same bytes.

@@ -122,6 +122,14 @@ pub struct Race {
     pub other: Map<String, Value>,
 }
 
+impl Race {
+    /// A mere suspicion that no trial could make happen is shown, but is no
+    /// finding.
+    pub fn is_finding(&self) -> bool {
+        self.status > Status::Potential || self.trials.is_none()
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Program {
     pub args: Vec<String>,
@@ -291,11 +299,11 @@ impl Report {
         serde_json::from_value(value).map_err(|e| ReadError::Malformed(e.to_string()))
     }
 
-    /// Whether there is something to complain about in the program. A mere
-    /// suspicion that no trial could make happen is shown, but is no finding.
+    /// Whether there is something to complain about in the program.
     pub fn has_findings(&self) -> bool {
-        let found = |race: &Race| race.status > Status::Potential || race.trials.is_none();
-        self.races.iter().any(found) || !self.deadlocks.is_empty() || !self.failures.is_empty()
+        self.races.iter().any(Race::is_finding)
+            || !self.deadlocks.is_empty()
+            || !self.failures.is_empty()
     }
 
     /// Indented JSON with a newline at the end.

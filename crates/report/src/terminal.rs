@@ -4,12 +4,14 @@
 //! what was not.
 
 mod control;
+mod interleaving;
 mod known;
 
 use crate::finding::{AccessOp, Frame, Location, in_jdk};
 use crate::result::{Access, Race, Report, Run};
 use crate::snippet::span;
 use crate::text::{clean, clean_line};
+use crate::timeline::Timelines;
 use std::io::{self, Write};
 
 /// Frames shown below the access unless everything is asked for.
@@ -20,7 +22,7 @@ const MOST_LOCKS: usize = 4;
 const SHORT_LIST: usize = 5;
 
 /// Where source lines come from.
-pub trait Sources {
+pub trait Sources: std::fmt::Debug {
     /// The path to show and the text of the line, if the file can be found.
     /// `class` is the binary name, `file` the bare name from the class file.
     fn line(&self, class: &str, file: &str, line: u32) -> Option<(String, String)>;
@@ -37,17 +39,19 @@ impl Sources for NoSources {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+pub struct Options<'a> {
     pub color: bool,
     /// Whole stacks and every skipped class.
     pub verbose: bool,
+    /// Schedules that were kept of races that were made to happen.
+    pub timelines: Option<&'a Timelines>,
 }
 
 /// Writes the whole report.
 pub fn render(
     report: &Report,
     sources: &dyn Sources,
-    options: Options,
+    options: Options<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut page = Page {
@@ -113,7 +117,7 @@ enum Style {
 struct Page<'a> {
     out: &'a mut dyn Write,
     sources: &'a dyn Sources,
-    options: Options,
+    options: Options<'a>,
     runs: usize,
 }
 
@@ -158,6 +162,7 @@ impl Page<'_> {
         {
             writeln!(self.out, "\n  the array was allocated in {}", place(at))?;
         }
+        self.interleaving(race)?;
         self.outcomes(race)?;
         writeln!(self.out)
     }
@@ -438,7 +443,7 @@ fn is_lambda(frame: &Frame) -> bool {
     frame.file.is_none() && frame.class.contains("$$Lambda")
 }
 
-fn location(location: &Location) -> String {
+pub(crate) fn location(location: &Location) -> String {
     match location {
         Location::Field {
             class,
@@ -461,7 +466,7 @@ fn location(location: &Location) -> String {
     }
 }
 
-fn member(frame: &Frame) -> String {
+pub(crate) fn member(frame: &Frame) -> String {
     qualified(&frame.class, &frame.method)
 }
 
@@ -474,7 +479,7 @@ fn qualified(class: &str, member: &str) -> String {
 }
 
 /// `a.B.m (B.java:12)`.
-fn place(frame: &Frame) -> String {
+pub(crate) fn place(frame: &Frame) -> String {
     let at = match (&frame.file, frame.line) {
         (Some(file), Some(line)) => format!(" ({file}:{line})"),
         (Some(file), None) => format!(" ({file})"),

@@ -9,6 +9,7 @@ use report::terminal::{Options, Sources, render};
 use std::path::Path;
 
 /// The sources of the golden program.
+#[derive(Debug)]
 struct Shop;
 
 impl Sources for Shop {

@@ -112,10 +112,15 @@ impl Store {
         Ok(report)
     }
 
+    /// What schedules there are, by name, in the order in which they were kept.
+    pub fn schedules(&self) -> Result<Vec<String>, StoreError> {
+        self.texts("SELECT name FROM schedule WHERE result = ? ORDER BY rowid")
+    }
+
     /// The schedule of this name and its log. `R1` alone means the first of
     /// its schedules: they are kept with the most telling first.
     pub fn schedule(&self, name: &str) -> Result<(Schedule, Vec<u8>), StoreError> {
-        let all = self.texts("SELECT name FROM schedule WHERE result = ? ORDER BY rowid")?;
+        let all = self.schedules()?;
         let belongs = |s: &&String| {
             let rest = s.strip_prefix(name);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -23,6 +23,7 @@ mod verdict;
 use crate::args::Advise;
 use crate::exit::{self, Failure};
 use crate::launch::Launcher;
+use crate::outputs::Outputs;
 use crate::session::Session;
 use crate::show;
 use crate::sources::SourceTree;
@@ -50,7 +51,7 @@ pub fn command(mut args: Advise) -> Result<u8, Failure> {
     let (saved, directory) = saved(&mut args)?;
     let mut launcher = Launcher::new(&args.launch)?;
     launcher.directory = directory;
-    let json = show::JsonFile::open(&args.show)?;
+    let outputs = Outputs::open(&args.show)?;
     let mut work = Work {
         mixture: Mixture {
             args: &args,
@@ -87,7 +88,7 @@ pub fn command(mut args: Advise) -> Result<u8, Failure> {
         diffs.of(repair)
     })?;
     report.warnings.append(&mut work.warnings);
-    json.write(&report)?;
+    outputs.write(&report)?;
     show::to_terminal(&report, &args.show, &args.launch.program, std::io::stderr())?;
     Ok(code)
 }
@@ -144,7 +145,7 @@ fn lines(report: &Report) -> Vec<Statement> {
 
 /// From traces alone, one after the other.
 fn of_traces(args: &Advise) -> Result<u8, Failure> {
-    let json = show::JsonFile::open(&args.show)?;
+    let outputs = Outputs::open(&args.show)?;
     let mut paths = Paths::default();
     let mut merge = report::merge::Merge::new();
     let mut program = report::result::Program::default();
@@ -177,7 +178,7 @@ fn of_traces(args: &Advise) -> Result<u8, Failure> {
     let judged = Judged::untried(&advice, "the program was not there to try it on");
     let ids = ids(&report);
     put(&mut report, &paths, &judged, &ids, |_| None)?;
-    json.write(&report)?;
+    outputs.write(&report)?;
     show::to_terminal(&report, &args.show, &args.launch.program, std::io::stderr())?;
     Ok(match () {
         () if !report.races.is_empty() => exit::FOUND,

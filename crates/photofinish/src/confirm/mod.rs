@@ -19,6 +19,7 @@ mod verdict;
 use crate::args::Confirm;
 use crate::exit::{self, Failure};
 use crate::launch::{Launcher, Plan, RunDir};
+use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::saved;
 use crate::session::Session;
@@ -62,7 +63,7 @@ pub fn of_report(report: Report, mut args: Confirm) -> Result<u8, Failure> {
 fn confirm(args: &Confirm, saved: Option<Report>) -> Result<u8, Failure> {
     let known = suppress::load(&args.show)?;
     let launcher = Launcher::new(&args.launch)?;
-    let json = show::JsonFile::open(&args.show)?;
+    let outputs = Outputs::open(&args.show)?;
     let mut store = steer::store(&args.steer)?;
     let began = Instant::now();
     let deadline = args
@@ -89,8 +90,15 @@ fn confirm(args: &Confirm, saved: Option<Report>) -> Result<u8, Failure> {
     known.apply(&mut report);
     let program = steer::program(&launcher.java, &args.launch, args.input.as_deref())?;
     store.finish(program, &report)?;
-    json.write(&report)?;
-    show::to_terminal(&report, &args.show, &args.launch.program, std::io::stderr())?;
+    let kept = outputs.kept(&args.steer.results, None);
+    outputs.write_with(&report, &kept)?;
+    show::with_schedules(
+        &report,
+        &args.show,
+        &args.launch.program,
+        &kept,
+        std::io::stderr(),
+    )?;
     Ok(match code {
         exit::NOTHING_FOUND | exit::FOUND if report.has_findings() => exit::FOUND,
         exit::NOTHING_FOUND | exit::FOUND if tried.limited || tried.interrupted => exit::LIMIT,

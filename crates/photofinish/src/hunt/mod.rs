@@ -18,6 +18,7 @@ mod summary;
 use crate::args;
 use crate::exit::{self, Failure};
 use crate::launch::Launcher;
+use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::show;
@@ -45,7 +46,7 @@ const LEAST: Duration = Duration::from_millis(500);
 pub fn command(args: &args::Hunt) -> Result<u8, Failure> {
     let known = suppress::load(&args.show)?;
     let launcher = Launcher::new(&args.launch)?;
-    let json = show::JsonFile::open(&args.show)?;
+    let outputs = Outputs::open(&args.show)?;
     let store = steer::store(&args.steer)?;
     let input = Given::new(args.input.as_deref())?;
     let program = steer::program(&launcher.java, &args.launch, input.path())?;
@@ -75,7 +76,8 @@ pub fn command(args: &args::Hunt) -> Result<u8, Failure> {
     hunt.all_stages()?;
     hunt.progress.clear();
     let code = hunt.finish()?;
-    json.write(&hunt.report)?;
+    let kept = outputs.kept(&args.steer.results, None);
+    outputs.write_with(&hunt.report, &kept)?;
     show::to_terminal(
         &hunt.report,
         &args.show,

@@ -15,6 +15,7 @@ mod hunt;
 mod hunt_ends;
 mod known;
 mod offline;
+mod outputs;
 mod predict;
 mod programs;
 mod replay;

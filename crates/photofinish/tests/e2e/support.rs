@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::Mutex;
 use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 pub fn root() -> PathBuf {
@@ -148,6 +148,7 @@ impl Program {
         let report = std::fs::read(json.path()).unwrap();
         let report = serde_json::from_slice(&report)
             .unwrap_or_else(|e| panic!("no JSON ({e}) for {self:?}; the tool says:\n{stderr}"));
+        check_schema(&report);
         Detected {
             code: done.status.code(),
             report,
@@ -155,6 +156,21 @@ impl Program {
             stderr,
         }
     }
+}
+
+/// Every report is as docs/report.schema.json says.
+#[track_caller]
+fn check_schema(report: &Value) {
+    static SCHEMA: OnceLock<jsonschema::Validator> = OnceLock::new();
+    let schema = SCHEMA.get_or_init(|| {
+        let text = std::fs::read_to_string(root().join("docs/report.schema.json")).unwrap();
+        jsonschema::validator_for(&serde_json::from_str(&text).unwrap()).unwrap()
+    });
+    let wrong = schema.iter_errors(report);
+    let wrong: Vec<String> = wrong
+        .map(|e| format!("{}: {e}", e.instance_path()))
+        .collect();
+    assert!(wrong.is_empty(), "{}\n{report}", wrong.join("\n"));
 }
 
 /// Runs a command to its end; the tests never hang, whatever the JVM does.
@@ -248,6 +264,7 @@ pub fn offline(trace: &Path, detector: &str) -> Detected {
     let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
     let report = serde_json::from_slice(&std::fs::read(json.path()).unwrap())
         .unwrap_or_else(|e| panic!("no JSON ({e}); the tool says:\n{stderr}"));
+    check_schema(&report);
     Detected {
         code: done.status.code(),
         report,

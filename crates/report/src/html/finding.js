@@ -1,0 +1,332 @@
+// Everything about one finding.
+
+const STATUSES = {
+  confirmed: "made to happen side by side; can be replayed",
+  observed: "unordered by happens-before in a real run",
+  predicted: "a checked reordering of a run shows it",
+  potential: "a suspicion; not shown to be real",
+};
+
+const HARMS = {
+  harmful: "some trial failed, stood still or printed something else",
+  harmless: "both orders were tried, and nothing out of the ordinary was seen",
+  unknown: "nothing out of the ordinary was seen, but not in both orders",
+};
+
+const VALIDATED = {
+  "removes-race": ["good", "tried: removes the race"],
+  "still-races": ["bad", "tried: still races"],
+  deadlocks: ["bad", "tried: deadlocks"],
+  "not-tried": ["dim", "not tried"],
+};
+
+function locationOf(race) {
+  const at = race.location || {};
+  if (at.array !== undefined) {
+    const element = at.index === undefined ? "" : " element " + at.index;
+    return at.array + element + (at.from ? " of " + at.from : "");
+  }
+  return (at.static ? "static " : "") + (at.class ? at.class + "." : "") + at.field;
+}
+
+function section(title, ...children) {
+  const all = children.flat(Infinity).filter((child) => child);
+  return all.length ? el("section", {}, el("h3", {}, title), all) : null;
+}
+
+function facts(rows) {
+  const known = rows.filter(([, value]) => value !== null && value !== undefined && value !== "");
+  return el(
+    "dl",
+    {},
+    known.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]),
+  );
+}
+
+function badges(finding) {
+  return [
+    finding.status ? badge(finding.status, finding.status, STATUSES[finding.status]) : null,
+    finding.harm ? badge(finding.harm, finding.harm, HARMS[finding.harm]) : null,
+    list((report.baseline || {}).new).includes(finding.id)
+      ? badge("bad", "new", "not in the baseline")
+      : null,
+  ];
+}
+
+// The schedules of a finding, and a timeline of the one that is chosen.
+function schedules(id, timelines, accesses = []) {
+  const belongs = (name) => name === id || name.startsWith(id + ".");
+  const names = Object.keys(data.schedules).filter(belongs);
+  if (!names.length) return null;
+  const box = el("div", {});
+  const tabs = names.map((name) =>
+    el(
+      "button",
+      { type: "button", class: "tab", "aria-pressed": "false", onclick: () => choose(name) },
+      name,
+    ),
+  );
+  const choose = (name) => {
+    const timeline = new Timeline(data.schedules[name], accesses);
+    timelines.current = timeline;
+    tabs.forEach((tab, at) => tab.setAttribute("aria-pressed", String(names[at] === name)));
+    const { strategy, seed, outcome } = data.schedules[name];
+    const how = strategy
+      ? `${strategy}, seed ${seed}; ${outcome === undefined ? "cut short" : "ended: " + outcome}`
+      : "the witness: an order in which they meet";
+    box.replaceChildren(el("p", { class: "dim" }, how), timeline.node);
+    requestAnimationFrame(() => timeline.show());
+  };
+  // The most telling one: of those that end in something, the first.
+  const telling = names.find((name) => !name.endsWith(".ok") && !name.endsWith(".witness"));
+  choose(telling || names[0]);
+  return section("Timeline", names.length > 1 ? el("div", { class: "tabs" }, tabs) : null, box);
+}
+
+function access(race, index) {
+  const it = race.accesses[index];
+  const own = inJdk(it) ? list(it.stack).find((frame) => !inJdk(frame)) : null;
+  const carets = data.carets[race.id] || [];
+  const locks = it.locks === undefined ? null : it.locks.length ? it.locks.join(", ") : "none";
+  const created = list(it.thread_created).find((frame) => !inJdk(frame)) || list(it.thread_created)[0];
+  return el(
+    "article",
+    { class: "access " + (index ? "second" : "first") },
+    el("h4", {}, el("b", {}, it.op), ` by thread "${it.thread}"`),
+    own ? el("p", { class: "dim" }, "inside " + place(it) + ", called here:") : null,
+    snippet(own || it, { caret: own ? null : carets[index], tone: index ? "second" : "first" }),
+    facts([
+      ["locks held", locks],
+      ["thread started", created ? place(created) : null],
+    ]),
+    stack(it.stack, "stack"),
+    it.stack_exact === false && list(it.stack).length
+      ? el("p", { class: "dim" }, "callers as last seen there; they may have been others")
+      : null,
+  );
+}
+
+function outcome(race, it) {
+  const first = race.accesses[it.first] || race.accesses[0];
+  const fine = it.result === "ok";
+  return el(
+    "li",
+    { class: fine ? "outcome" : "outcome bad" },
+    el(
+      "div",
+      {},
+      `the ${first.op} by "${first.thread}" first: `,
+      el("b", {}, fine ? "nothing out of the ordinary" : it.result),
+    ),
+    it.detail ? el("div", { class: "message" }, it.detail) : null,
+    el("div", { class: "dim" }, counted(it.trials || 0, "trial")),
+    stack(it.stack, "stack"),
+    it.replay ? command(it.replay.command) : null,
+  );
+}
+
+function advice(it) {
+  const [tone, words] = VALIDATED[it.validated] || ["dim", it.validated || "not tried"];
+  const removes = list(it.removes);
+  const known = ["kind", "target", "text", "removes", "validated", "diff", "cost"];
+  // Whatever else is said of it, in a word: how it was checked, what it costs.
+  const more = Object.entries(it).filter(([key, value]) => !known.includes(key) && typeof value !== "object");
+  return el(
+    "li",
+    { class: "advice" },
+    el("div", {}, el("b", {}, it.text || it.kind), " ", badge(tone, words)),
+    facts([
+      ["kind", it.kind],
+      ["where", it.target],
+      ["removes", removes.length ? removes.join(", ") : null],
+      ["helps in", it.paths ? `${it.paths.helps} of ${counted(it.paths.seen, "run")} that showed it` : null],
+      ["takes", it.cost ? it.cost.toFixed(2) + " times as long as without" : null],
+      ...more.map(([key, value]) => [key.replaceAll("_", " "), String(value)]),
+    ]),
+    it.diff ? diff(it.diff) : null,
+  );
+}
+
+// How a race came about once, as advice tells it.
+function story(it) {
+  if (!it) return null;
+  return facts([
+    ["first", it.source],
+    [
+      "in between",
+      list(it.between).length
+        ? el(
+            "ul",
+            { class: "plain" },
+            it.between.map((t) => el("li", {}, t)),
+          )
+        : null,
+    ],
+    ["second", it.manifest],
+  ]);
+}
+
+// What removes all races together.
+function repairs(it) {
+  if (!it || !list(it.repairs).length) return null;
+  const [tone, words] = VALIDATED[it.validated] || ["dim", "not tried"];
+  return [
+    el("p", {}, "To remove ", list(it.removes).join(", "), " ", badge(tone, words)),
+    el(
+      "ul",
+      {},
+      it.repairs.map((text) => el("li", {}, text)),
+    ),
+    it.checked ? el("p", { class: "dim" }, it.checked) : null,
+  ];
+}
+
+function raceDetail(race, timelines) {
+  const { trials } = race;
+  const made = trials && `made to happen in ${trials.hit} of ${counted(trials.run, "trial")}`;
+  const runs = list(report.runs).length;
+  return [
+    el(
+      "h2",
+      {},
+      el("span", { class: "id" }, race.id),
+      " race on ",
+      el("code", {}, locationOf(race)),
+      " ",
+      badges(race),
+    ),
+    facts([
+      ["found by", list(race.found_by).join(", ")],
+      [
+        "seen",
+        race.count
+          ? counted(race.count, "time") + (runs > 1 ? `, in ${race.runs} of ${runs} runs` : "")
+          : null,
+      ],
+      ["trials", made],
+      ["object allocated", race.allocated ? place(race.allocated) : null],
+      ["array allocated", race.location && race.location.allocated ? place(race.location.allocated) : null],
+    ]),
+    el("div", { class: "accesses" }, access(race, 0), access(race, 1)),
+    schedules(race.id, timelines, list(race.accesses)) ||
+      section(
+        "Timeline",
+        el(
+          "p",
+          { class: "dim" },
+          "No schedule of this is at hand: `photofinish confirm` tries to make it happen and keeps one.",
+        ),
+      ),
+    section(
+      "What came of it",
+      list(race.outcomes).length
+        ? el(
+            "ul",
+            { class: "plain" },
+            race.outcomes.map((o) => outcome(race, o)),
+          )
+        : null,
+    ),
+    section("How it came about", story(race.story)),
+    section(
+      "Advice",
+      list(race.advice).length ? el("ol", { class: "plain" }, race.advice.map(advice)) : null,
+    ),
+    section("See it again", race.replay ? command(race.replay.command) : null),
+    el("p", { class: "dim fingerprint" }, "fingerprint " + race.fingerprint),
+  ];
+}
+
+function deadlockDetail(it, timelines) {
+  const why =
+    it.kind === "livelock"
+      ? "threads go on without getting anywhere"
+      : it.cycle
+        ? "threads wait for each other"
+        : "nobody is left to wake these threads";
+  return [
+    el("h2", {}, el("span", { class: "id" }, it.id), ` ${it.kind}: ${why}`),
+    el(
+      "div",
+      { class: "accesses" },
+      list(it.threads).map((thread) =>
+        el(
+          "article",
+          { class: "access" },
+          el("h4", {}, `thread "${thread.thread}"`),
+          facts([
+            ["waits for", thread.waits_for],
+            ["held by", thread.held_by],
+            ["holds", list(thread.holds).join(", ")],
+          ]),
+          list(thread.stack).length ? snippet(thread.stack.find((f) => !inJdk(f)) || thread.stack[0]) : null,
+          stack(thread.stack, "stack"),
+        ),
+      ),
+    ),
+    schedules(it.id, timelines),
+    section("See it again", it.replay ? command(it.replay.command) : null),
+  ];
+}
+
+function failureDetail(it, timelines) {
+  const own = list(it.stack).find((frame) => !inJdk(frame));
+  return [
+    el("h2", {}, el("span", { class: "id" }, it.id), " uncaught exception"),
+    el("p", { class: "message" }, it.exception),
+    facts([["thread", it.thread]]),
+    own ? snippet(own) : null,
+    stack(it.stack, "stack", true),
+    schedules(it.id, timelines),
+    section("See it again", it.replay ? command(it.replay.command) : null),
+  ];
+}
+
+function atomicityDetail(it, timelines) {
+  const row = (one) =>
+    el(
+      "li",
+      {},
+      el("b", {}, one.op),
+      ` of ${one.location} by "${one.thread}"`,
+      one.part === "other" ? " (comes in between)" : "",
+      snippet(one, { around: 1 }),
+    );
+  return [
+    el(
+      "h2",
+      {},
+      el("span", { class: "id" }, it.id),
+      " not atomic: ",
+      el("code", {}, it.unit),
+      " ",
+      badges(it),
+    ),
+    facts([
+      ["pattern", it.pattern],
+      ["entered at", it.at],
+    ]),
+    section("In this order", el("ol", { class: "plain" }, list(it.accesses).map(row))),
+    schedules(it.id, timelines),
+  ];
+}
+
+function propertyDetail(it, timelines) {
+  const row = (one) => el("li", {}, el("b", {}, one.event), ` by "${one.thread}" at ${one.at}`);
+  return [
+    el(
+      "h2",
+      {},
+      "property ",
+      el("code", {}, it.name),
+      " ",
+      it.status === "holds" ? badge("good", "holds") : badges(it),
+    ),
+    facts([
+      ["all orders looked at", it.complete ? "yes" : "no"],
+      ["states", it.cuts],
+    ]),
+    section("Broken by", list(it.path).length ? el("ol", {}, it.path.map(row)) : null),
+    schedules(it.name, timelines),
+  ];
+}
