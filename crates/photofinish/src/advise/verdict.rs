@@ -230,20 +230,53 @@ impl Judge<'_> {
                 None => return Ok(None),
             },
             several => {
-                let changes: Result<Vec<Vec<String>>, String> =
-                    several.iter().map(|r| self.changes(r)).collect();
-                match changes {
-                    Ok(changes) => {
-                        let mut changes = changes.concat();
-                        changes.sort();
-                        changes.dedup();
-                        self.trial(several, changes)?
-                    }
-                    Err(why) => Outcome::NotTried(why),
-                }
+                let outcome = self.together(several)?;
+                return self.fewer(chosen, smallest, outcome).map(Some);
             }
         };
         Ok(Some((chosen, smallest, outcome)))
+    }
+
+    /// Several repairs at once.
+    fn together(&mut self, repairs: &[Repair]) -> Result<Outcome, Failure> {
+        let changes: Result<Vec<Vec<String>>, String> =
+            repairs.iter().map(|r| self.changes(r)).collect();
+        match changes {
+            Ok(changes) => {
+                let mut changes = changes.concat();
+                changes.sort();
+                changes.dedup();
+                self.trial(repairs, changes)
+            }
+            Err(why) => Ok(Outcome::NotTried(why)),
+        }
+    }
+
+    /// Leaves out what the others make needless: one by one a repair may have
+    /// been needed where together they do without it.
+    fn fewer(
+        &mut self,
+        mut chosen: Vec<Repair>,
+        mut smallest: bool,
+        mut outcome: Outcome,
+    ) -> Result<(Vec<Repair>, bool, Outcome), Failure> {
+        let all = self.before.seen.len();
+        let clean = |outcome: &Outcome| match outcome {
+            Outcome::Tried(t) => t.gone.len() == all && t.tally.stood_still == 0,
+            Outcome::NotTried(_) => false,
+        };
+        for repair in chosen.clone() {
+            // What each does alone is known.
+            if chosen.len() < 3 || !clean(&outcome) {
+                break;
+            }
+            let rest: Vec<Repair> = chosen.iter().copied().filter(|r| *r != repair).collect();
+            let without = self.together(&rest)?;
+            if clean(&without) {
+                (chosen, outcome, smallest) = (rest, without, false);
+            }
+        }
+        Ok((chosen, smallest, outcome))
     }
 }
 
