@@ -24,6 +24,7 @@ pub mod hybrid;
 pub mod init;
 pub mod late;
 pub mod lockset;
+mod table;
 pub mod threads;
 pub mod variable;
 pub mod vectors;
