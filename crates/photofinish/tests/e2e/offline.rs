@@ -124,3 +124,14 @@ fn ordered_sections() {
     assert_eq!(found.locations(), BTreeSet::new());
     assert_eq!(found.code, Some(0));
 }
+
+#[test]
+fn an_update_comes_after_what_was_done_before_the_one_it_sees() {
+    for way in ["add", "set"] {
+        let program = Program::own(&["Updates", way]);
+        let trace = record(&format!("updates-{way}"), &program, &[]);
+        for done in [program.detect(&[]), offline(&trace, "fasttrack")] {
+            assert_eq!(done.locations(), BTreeSet::new(), "{way}");
+        }
+    }
+}

@@ -123,9 +123,10 @@ final class PhotofinishHandles {
 
     private static void atomic(PhotofinishThread t, Object o, long offset, int op, int mode, int site, boolean before) {
         if (PhotofinishNative.EVENTS) {
-            // An update writes before the operation and reads after it: a number taken on one side only
+            // An update is told before the operation, and a read after it: a number taken on one side only
             // would be too late for those who see the value, or too early for whose value it saw.
-            if (before ? op != READ : op != WRITE) event(t, o, offset, mode, site, before);
+            int kind = !before ? 0 : op == WRITE || mode == RELEASE ? 1 : 2;
+            if (before ? op != READ : op != WRITE) event(t, o, offset, mode, site, kind);
             return;
         }
         if (!o.getClass().isArray()) {
@@ -142,8 +143,13 @@ final class PhotofinishHandles {
         }
         // Not what is kept of a young array, which a collection may drop: order must not be lost.
         PhotofinishShadow s = PhotofinishTable.near(t, o, site);
-        if (before && op != READ) against(t, o, offset, op, site);
         PhotofinishOffsetClocks clocks = s.atomics;
+        if (before && op != READ) {
+            // An update sees what others wrote atomically, and comes after what they did before.
+            int[] c = op == WRITE || mode == RELEASE || clocks == null ? null : clocks.get(offset);
+            if (c != null) PhotofinishClocks.acquire(t, c);
+            against(t, o, offset, op, site);
+        }
         if (clocks == null) {
             synchronized (s) {
                 clocks = s.atomics;
@@ -163,7 +169,8 @@ final class PhotofinishHandles {
         }
     }
 
-    private static void event(PhotofinishThread t, Object o, long offset, int mode, int site, boolean write) {
+    /** kind: 0 read, 1 write, 2 both. */
+    private static void event(PhotofinishThread t, Object o, long offset, int mode, int site, int kind) {
         Class<?> c = o.getClass();
         long where = 0;
         int slot = 1 << 31 | (int) offset; // if nothing else tells the location apart
@@ -180,6 +187,6 @@ final class PhotofinishHandles {
         }
         int strength = mode == VOLATILE ? 2 : mode == OPAQUE && checked(site) ? 0 : 1; // see raw
         long id = where > 0 ? PhotofinishEvents.fieldId(t, o, where) : PhotofinishEvents.shadowId(PhotofinishTable.near(t, o, site));
-        PhotofinishEvents.atomic(t, write ? 1 : 0, strength, site, id, slot);
+        PhotofinishEvents.atomic(t, kind, strength, site, id, slot);
     }
 }
