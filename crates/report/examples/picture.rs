@@ -37,12 +37,14 @@ fn picture(text: &str) -> String {
         let y = MARGIN + (row as f64 + 0.75) * HIGH;
         let mut column = 0;
         for (style, piece) in line {
-            // Each piece at its place: fonts differ, columns must not.
-            let x = MARGIN + column as f64 * WIDE;
-            let count = piece.chars().count();
-            let length = count as f64 * WIDE;
-            column += count;
-            if piece.trim().is_empty() {
+            // Each piece at its place: fonts differ, columns must not. Browsers
+            // drop spaces at either end.
+            let indent = piece.chars().take_while(|c| *c == ' ').count();
+            let x = MARGIN + (column + indent) as f64 * WIDE;
+            column += piece.chars().count();
+            let piece = piece.trim();
+            let length = piece.chars().count() as f64 * WIDE;
+            if piece.is_empty() {
                 continue;
             }
             let _ = writeln!(

@@ -127,8 +127,8 @@ fn saved(args: &mut Advise) -> Result<(Option<Report>, Option<PathBuf>), Failure
     launch.trusted.extend(program.trusted.iter().cloned());
     launch.java.get_or_insert_with(|| program.java.clone());
     args.input = args.input.take().or_else(|| program.input.clone());
-    let report = read(&args.steer.results.join("report.json")).ok();
-    Ok((report, Some(program.directory.clone())))
+    let report = store.report().map_err(|error| usage(error.into()))?;
+    Ok((Some(report), Some(program.directory.clone())))
 }
 
 /// Lines of the races of a report.
