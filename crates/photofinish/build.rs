@@ -20,6 +20,7 @@ const PARTS: &[&str] = &[
     "crates/order",
     "crates/detect",
     "crates/schedule",
+    "crates/explore",
     "java",
     "Cargo.toml",
     "Cargo.lock",

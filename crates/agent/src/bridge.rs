@@ -45,6 +45,7 @@ pub struct Bridge {
     waits_for: jmethodID,
     wanted: jmethodID,
     pub interrupted_exception: jclass,
+    pub class_class: jclass,
 }
 
 // SAFETY: global references and method ids are valid in every thread.
@@ -158,6 +159,7 @@ impl Bridge {
             )?,
             keep_static: jni.static_method(control, "keepStatic", "(Ljava/lang/Class;J)I")?,
             interrupted_exception: class("java/lang/InterruptedException")?,
+            class_class: class("java/lang/Class")?,
         })
     }
 

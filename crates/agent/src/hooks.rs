@@ -20,7 +20,15 @@ pub fn install(agent: &Agent) -> Result<(), String> {
         capability::GET_SOURCE_FILE_NAME,
         capability::GET_LINE_NUMBERS,
     ];
+    let exploring = agent.control.as_ref().is_some_and(|c| c.is_exploring());
     let more: &[u32] = match agent.control {
+        Some(_) if exploring => &[
+            capability::MONITOR_EVENTS,
+            capability::GET_MONITOR_INFO,
+            capability::GARBAGE_COLLECTION_EVENTS,
+            capability::TAG_OBJECTS,
+            capability::SAMPLED_OBJECT_ALLOC_EVENTS,
+        ],
         Some(_) => &[
             capability::MONITOR_EVENTS,
             capability::GET_MONITOR_INFO,
@@ -49,6 +57,7 @@ pub fn install(agent: &Agent) -> Result<(), String> {
         event::GARBAGE_COLLECTION_FINISH,
         collection_end as *const c_void,
     );
+    callbacks.set(event::SAMPLED_OBJECT_ALLOC, allocated as *const c_void);
     callbacks.set(event::CLASS_FILE_LOAD_HOOK, class_file as *const c_void);
     callbacks.set(event::NATIVE_METHOD_BIND, native_bind as *const c_void);
     if !jvmti.set_callbacks(&callbacks) {
@@ -64,6 +73,10 @@ pub fn install(agent: &Agent) -> Result<(), String> {
         if !jvmti.enable(e) {
             return Err(format!("this JVM refused event {e}"));
         }
+    }
+    // Now, since threads allocate unseen from what they got before.
+    if exploring && !jvmti.sample_every_allocation() {
+        return Err("this JVM does not tell of allocations; use JDK 17".into());
     }
     Ok(())
 }
@@ -152,6 +165,22 @@ extern "system" fn entered(_: RawEnv, env: *mut JNIEnv, _thread: jobject, o: job
     with(env, |a, jni| {
         if let Some(control) = &a.control {
             control.entered(a, jni, o);
+        }
+    });
+}
+
+/// In an exploration: the current thread has made an object.
+extern "system" fn allocated(
+    _: RawEnv,
+    env: *mut JNIEnv,
+    _thread: jobject,
+    o: jobject,
+    class: jclass,
+    _size: jni_sys::jlong,
+) {
+    with(env, |a, jni| {
+        if let Some(control) = &a.control {
+            control.made(a, jni, o, class);
         }
     });
 }

@@ -262,7 +262,11 @@ impl Jni {
     }
 
     pub fn clear_boolean_field(self, o: jobject, field: Field) {
-        jni!(self, SetBooleanField, o, field.0, 0);
+        self.set_boolean_field(o, field, false);
+    }
+
+    pub fn set_boolean_field(self, o: jobject, field: Field, value: bool) {
+        jni!(self, SetBooleanField, o, field.0, value.into());
     }
 
     /// Gives the current thread's hold on a monitor up; how often it was held as

@@ -30,15 +30,20 @@ const GET_LINE_NUMBER_TABLE: usize = 69;
 const GET_OBJECT_MONITOR_USAGE: usize = 58;
 const GET_STACK_TRACE: usize = 103;
 const GET_THREAD_STATE: usize = 16;
+const GET_TAG: usize = 105;
+const SET_TAG: usize = 106;
 const SET_EVENT_CALLBACKS: usize = 121;
 const GET_SYSTEM_PROPERTY: usize = 130;
 const ADD_CAPABILITIES: usize = 141;
+/// Since JVMTI 11.
+const SET_HEAP_SAMPLING_INTERVAL: usize = 155;
 
 /// JVMTI 9, the first with early class hooks; later JVMs only add to it.
 pub const VERSION: jint = 0x3009_0000;
 
 /// Bits of jvmtiCapabilities.
 pub mod capability {
+    pub const TAG_OBJECTS: u32 = 0;
     pub const GET_SOURCE_FILE_NAME: u32 = 11;
     pub const GET_LINE_NUMBERS: u32 = 12;
     pub const ALL_CLASS_HOOK_EVENTS: u32 = 26;
@@ -48,6 +53,7 @@ pub mod capability {
     pub const GARBAGE_COLLECTION_EVENTS: u32 = 31;
     pub const EARLY_VMSTART: u32 = 41;
     pub const EARLY_CLASS_HOOK_EVENTS: u32 = 42;
+    pub const SAMPLED_OBJECT_ALLOC_EVENTS: u32 = 43;
 }
 
 /// Event numbers, which are also callback positions (from 50).
@@ -63,6 +69,7 @@ pub mod event {
     pub const MONITOR_CONTENDED_ENTERED: u32 = 76;
     pub const GARBAGE_COLLECTION_START: u32 = 81;
     pub const GARBAGE_COLLECTION_FINISH: u32 = 82;
+    pub const SAMPLED_OBJECT_ALLOC: u32 = 86;
 }
 
 /// Bits of a thread's state.
@@ -501,6 +508,23 @@ impl Jvmti {
             &mut now
         );
         if error == 0 { now } else { 0 }
+    }
+
+    /// What the object was tagged with; 0 if it was not.
+    pub fn tag(&self, o: jobject) -> jlong {
+        let mut tag = 0;
+        call!(self, GET_TAG, (jobject, *mut jlong), o, &mut tag);
+        tag
+    }
+
+    pub fn set_tag(&self, o: jobject, tag: jlong) {
+        call!(self, SET_TAG, (jobject, jlong), o, tag);
+    }
+
+    /// Every allocation is a sample.
+    pub fn sample_every_allocation(&self) -> bool {
+        call!(self, SET_HEAP_SAMPLING_INTERVAL, (jint), 0) == 0
+            && self.enable(event::SAMPLED_OBJECT_ALLOC)
     }
 
     /// Frames of the current thread, innermost first.

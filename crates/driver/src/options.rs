@@ -41,6 +41,16 @@ const CONTROL_FLAGS: &[&str] = &[
     "-XX:-UsePerfData",
 ];
 
+/// Further flags of executions that are part of an exploration: they are short
+/// and many.
+const EXPLORE_FLAGS: &[&str] = &[
+    // Objects are counted as they are made, whether or not they could be done
+    // without.
+    "-XX:-DoEscapeAnalysis",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+];
+
 /// The flags for a run.
 pub fn jvm_flags(options: &AgentOptions) -> Vec<String> {
     let serial = options.control.as_ref().is_some_and(Control::serial);
@@ -56,7 +66,13 @@ pub fn jvm_flags(options: &AgentOptions) -> Vec<String> {
         add(CONTROL_INTRINSICS);
     }
     let more = if serial { CONTROL_FLAGS } else { &[] };
-    let flags = FLAGS.iter().chain(more).map(|flag| flag.to_string());
+    let explores = options
+        .control
+        .as_ref()
+        .is_some_and(|c| c.explore.is_some());
+    let few = if explores { EXPLORE_FLAGS } else { &[] };
+    let flags = FLAGS.iter().chain(more).chain(few);
+    let flags = flags.map(|flag| flag.to_string());
     // Controlled threads share one processor; the program is to see them all.
     let processors = std::thread::available_parallelism()
         .ok()
@@ -189,6 +205,8 @@ pub struct Control {
     /// The may-trigger relation of an earlier run, and how many frames it looks at.
     pub relation: Option<PathBuf>,
     pub frames: Option<u32>,
+    /// The job of an exploration that the run is to do.
+    pub explore: Option<PathBuf>,
 }
 
 impl Control {
@@ -208,6 +226,7 @@ impl Control {
             debugger: false,
             relation: None,
             frames: None,
+            explore: None,
         }
     }
 
@@ -244,6 +263,7 @@ impl Control {
             ("log", &self.log),
             ("replay", &self.replay),
             ("relation", &self.relation),
+            ("explore", &self.explore),
         ] {
             if let Some(path) = path {
                 text += &format!(",{key}={}", encode(path.as_os_str()));

@@ -23,6 +23,74 @@ pub enum Ended {
     Interrupted,
 }
 
+/// What to run next.
+#[derive(Debug)]
+pub enum Next<'a> {
+    Run(Box<Request<'a>>),
+    /// That is not known before another result was taken.
+    Later,
+    /// Nothing more.
+    Done,
+}
+
+/// Runs what `next` gives, numbered from 0, at most `jobs` at a time, and hands
+/// each result to `take` as it comes, which may change what is next. What
+/// cannot be read is handed over too.
+pub fn run_as_it_comes<'a, T>(
+    jobs: usize,
+    interrupts: &Interrupts,
+    state: &mut T,
+    mut next: impl FnMut(&mut T, usize) -> Next<'a>,
+    mut take: impl FnMut(&mut T, usize, Result<RunResult, RunError>) -> ControlFlow<()>,
+) -> Result<Ended, RunError> {
+    let jobs = jobs.max(1);
+    let mut running: Vec<Running> = Vec::new();
+    let mut requests: Vec<(usize, Box<Request<'a>>, Waiting)> = Vec::new();
+    let mut started = 0;
+    let mut interrupted = false;
+    let mut work = || -> Result<Ended, RunError> {
+        loop {
+            while !interrupted && running.len() < jobs {
+                let Next::Run(request) = next(state, started) else {
+                    break;
+                };
+                let waiting = Waiting::for_run_in(&request.options.out);
+                running.push(Running::start(request.job(), interrupts)?);
+                requests.push((started, request, waiting));
+                started += 1;
+            }
+            if running.is_empty() {
+                return Ok(if interrupted {
+                    Ended::Interrupted
+                } else {
+                    Ended::All
+                });
+            }
+            let (at, status) = wait_any(&mut running, interrupts)?;
+            let outcome = running.swap_remove(at).finish(status);
+            let (number, request, waiting) = requests.swap_remove(at);
+            drop(waiting);
+            interrupted |= outcome.stopped == Some(Stopped::Interrupted);
+            if take(state, number, request.collect(outcome)).is_break() {
+                return Ok(Ended::Enough);
+            }
+        }
+    };
+    let ended = work();
+    clear(&mut running, interrupts)?;
+    ended
+}
+
+/// Nothing of ours is left running, also after an error.
+fn clear(running: &mut Vec<Running>, interrupts: &Interrupts) -> Result<(), RunError> {
+    running.iter_mut().for_each(Running::abandon);
+    while !running.is_empty() {
+        let (at, status) = wait_any(running, interrupts)?;
+        running.swap_remove(at).finish(status);
+    }
+    Ok(())
+}
+
 /// Runs what `next` gives for 0, 1, 2, ... until it gives nothing, at most
 /// `jobs` at a time, and hands each result to `take` in that order.
 pub fn run_all<'a>(
@@ -73,11 +141,6 @@ pub fn run_all<'a>(
         }
     };
     let ended = work();
-    // Also after an error: nothing of ours is left running.
-    running.iter_mut().for_each(Running::abandon);
-    while !running.is_empty() {
-        let (at, status) = wait_any(&mut running, interrupts)?;
-        running.swap_remove(at).finish(status);
-    }
+    clear(&mut running, interrupts)?;
     ended
 }

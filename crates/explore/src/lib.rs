@@ -61,6 +61,7 @@
 //! | `explorer` | jobs, results, limits, verdict |
 //! | `campaign` | explorations until all races are found |
 //! | `bounded` | the search with a bound on preemptions |
+//! | `rules` | who can go on, and what a step does, for whoever makes executions |
 //! | `search` | orders of search, and leading an execution |
 
 mod bounded;
@@ -69,10 +70,12 @@ mod explorer;
 mod history;
 mod op;
 mod races;
+mod rules;
 mod search;
 mod tree;
 
 pub use campaign::{Campaign, Task};
 pub use explorer::{Config, Error, Explorer, Job, Progress, Stop, explore};
 pub use op::{Execution, Label, Loc, Object, Op, Ready, Step, Thread};
+pub use rules::{Made, Rules};
 pub use search::{Divergence, Guide, Order, Past};

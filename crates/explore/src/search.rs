@@ -175,6 +175,11 @@ impl Guide {
         }
     }
 
+    /// Whether the beginning is behind: who goes on is open.
+    pub fn is_free(&self) -> bool {
+        self.run.steps.len() >= self.beginning.len()
+    }
+
     /// Who goes on, of those that can; `ready` must not be empty. The step
     /// must be told with [`made`](Guide::made) before the next is asked for.
     pub fn pick(&mut self, ready: &[Ready]) -> Result<Label, Box<Divergence>> {

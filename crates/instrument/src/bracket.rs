@@ -7,7 +7,7 @@
 use classfile::{Insn, Snippet, acc, method as method_desc, op};
 
 use crate::method::{WeaveError, Weaver, call_probe, field_desc, keeps_this};
-use crate::models::{Hook, Model, Stamp};
+use crate::models::{Hook, Model, Stamp, what};
 use crate::policy::Level;
 use crate::probes::{self, Probe};
 use crate::site::SiteKind;
@@ -33,6 +33,14 @@ impl Weaver<'_, '_, '_> {
         let mut brackets = Vec::new();
         if self.followed {
             brackets.push(self.follow()?);
+        }
+        if self.joins() {
+            // Who waits for the end of a thread must not hold its monitor, which
+            // the thread takes when it ends.
+            let snippet = self.snippet(probes::JOINING, |a| {
+                a.aload(0).lload(1);
+            })?;
+            self.editor.insert_at_entry(snippet);
         }
         if self.level > Level::None {
             if access & acc::SYNCHRONIZED != 0 && !self.only_counts() {
@@ -70,6 +78,12 @@ impl Weaver<'_, '_, '_> {
             }
         }
         self.apply(brackets)
+    }
+
+    fn joins(&self) -> bool {
+        let is = |m: &&&Model| m.hook == Hook::Join && m.method == &*self.cx.method;
+        let model = self.cx.models.iter().find(is);
+        model.is_some_and(|m| m.desc == Some(&*self.cx.desc))
     }
 
     fn apply(&mut self, brackets: Vec<Bracket>) -> Result<(), WeaveError> {
@@ -229,6 +243,7 @@ impl Weaver<'_, '_, '_> {
                 | Hook::Unwatched
                 | Hook::Linking
                 | Hook::SpinWait
+                | Hook::Asks(_)
         );
         let returned = match model.hook {
             Hook::TryLock { .. } | Hook::SharedTryLock { .. } | Hook::ThreadAlive => {
@@ -262,6 +277,22 @@ impl Weaver<'_, '_, '_> {
             }
             Hook::Await { key } => self.awaits(&mut b, key),
             Hook::Signal { key } => self.keyed_entry(&mut b, probes::SIGNAL, key),
+            Hook::Condition { .. } => Ok(true),
+            Hook::Join => {
+                self.silence(&mut b)?;
+                Ok(true)
+            }
+            Hook::Asks(what) => {
+                b.entry.push(self.snippet(probes::ASKING, |a| {
+                    if is_static {
+                        a.aconst_null();
+                    } else {
+                        a.aload(0);
+                    }
+                    a.push_int(what);
+                })?);
+                Ok(true)
+            }
             _ => self.unkeyed(&mut b, model.hook, &desc, is_static),
         }
         .map(|found| found.then_some(b))
@@ -300,6 +331,11 @@ impl Weaver<'_, '_, '_> {
     fn lock_point(&mut self, b: &mut Bracket, hook: Hook) -> Result<bool, WeaveError> {
         let Some(what) = hook.what().filter(|_| self.cx.control.on) else {
             return Ok(true);
+        };
+        let what = match (&*self.cx.method, what) {
+            ("lockInterruptibly", what::LOCK) => what::LOCK_INTERRUPTIBLY,
+            ("lockInterruptibly", what::SHARED_LOCK) => what::SHARED_LOCK_INTERRUPTIBLY,
+            (_, what) => what,
         };
         let key = match hook.key() {
             None => None,

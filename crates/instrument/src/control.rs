@@ -17,6 +17,9 @@ pub struct Control {
     pub only_locks: bool,
     /// Methods (`class#method#descriptor`) that say when a thread is in them.
     pub frames: BTreeSet<String>,
+    /// All schedules are explored: every access is checked by itself, and loops
+    /// that only wait say so.
+    pub explores: bool,
 }
 
 /// A statement of the program.
@@ -49,6 +52,7 @@ pub(crate) struct ClassControl {
     only_locks: bool,
     /// Methods that say when a thread is in them: name and descriptor.
     frames: Vec<(Arc<str>, Arc<str>)>,
+    pub(crate) explores: bool,
     instructions: Vec<(Arc<str>, Arc<str>, u16)>,
     /// Sorted.
     lines: Vec<u16>,
@@ -66,6 +70,7 @@ impl ClassControl {
         };
         let mut this = ClassControl {
             on: true,
+            explores: control.explores,
             points: level == Level::Full || level > Level::None && class.starts_with("java/util/"),
             only_locks: control.only_locks,
             frames: frames(control, class),

@@ -152,6 +152,8 @@ impl Weaver<'_, '_, '_> {
 
     fn is_compound(&self, insn: &Insn) -> bool {
         self.cx.mode == Mode::FastTrack
+            // Each is to become a point of its own if it races.
+            && !self.cx.control.explores
             && self
                 .code
                 .index_of(insn.pc)

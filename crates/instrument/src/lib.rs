@@ -47,6 +47,7 @@ pub mod probes;
 pub mod repair;
 mod shadow;
 mod site;
+mod spins;
 
 pub use class::{Mode, Request, Rewritten, rewrite};
 pub use control::{Control, Statement};

@@ -115,6 +115,7 @@ pub(crate) fn weave(cx: &mut ClassCx<'_>, index: usize, level: Level) -> Result<
     if weaver.followed {
         weaver.handlers()?;
     }
+    weaver.waiting_loops()?;
     for insn in &code.insns {
         weaver.instruction(insn)?;
     }

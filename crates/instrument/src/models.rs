@@ -87,6 +87,14 @@ pub enum Hook {
     Linking,
     /// The first parameter is an exception that nobody caught.
     Uncaught,
+    /// A condition of the lock is made.
+    Condition {
+        key: &'static str,
+    },
+    /// Waits for the end of the thread `this`.
+    Join,
+    /// Asks a thread something, see [`asked`]; the current one, if static.
+    Asks(i32),
 }
 
 impl Hook {
@@ -116,6 +124,7 @@ impl Hook {
             Hook::StampWrite => what::STAMP_WRITE,
             Hook::StampRead => what::STAMP_READ,
             Hook::StampConvert(_) | Hook::StampRelease(_) => what::STAMP_CHANGE,
+            Hook::Condition { .. } => what::CONDITION,
             _ => return None,
         })
     }
@@ -130,7 +139,8 @@ impl Hook {
             | Hook::SharedTryLock { key }
             | Hook::SharedUnlock { key }
             | Hook::Await { key }
-            | Hook::Signal { key } => Some(key),
+            | Hook::Signal { key }
+            | Hook::Condition { key } => Some(key),
             _ => None,
         }
     }
@@ -151,6 +161,17 @@ pub mod what {
     pub const STAMP_READ: i32 = 9;
     /// Releases or converts a stamped lock.
     pub const STAMP_CHANGE: i32 = 10;
+    pub const CONDITION: i32 = 11;
+    /// As LOCK and SHARED_LOCK.
+    pub const LOCK_INTERRUPTIBLY: i32 = 12;
+    pub const SHARED_LOCK_INTERRUPTIBLY: i32 = 13;
+}
+
+/// The second argument of [`ASKING`](crate::probes::ASKING).
+pub mod asked {
+    pub const ALIVE: i32 = 0;
+    pub const INTERRUPTED: i32 = 1;
+    pub const INTERRUPTED_AND_CLEARED: i32 = 2;
 }
 
 /// Modes of a stamped lock, as the bridge numbers them.
@@ -326,6 +347,22 @@ pub const MODELS: &[Model] = &[
 
 /// Models of a controlled run only.
 pub const CONTROL_MODELS: &[Model] = &[
+    any(LOCK, "newCondition", Hook::Condition { key: KEY }),
+    any(WRITE_LOCK, "newCondition", Hook::Condition { key: KEY }),
+    one(THREAD, "join", "(J)V", Hook::Join),
+    one(THREAD, "isAlive", "()Z", Hook::Asks(asked::ALIVE)),
+    one(
+        THREAD,
+        "isInterrupted",
+        "()Z",
+        Hook::Asks(asked::INTERRUPTED),
+    ),
+    one(
+        THREAD,
+        "interrupted",
+        "()Z",
+        Hook::Asks(asked::INTERRUPTED_AND_CLEARED),
+    ),
     one(THREAD, "onSpinWait", "()V", Hook::SpinWait),
     one(
         THREAD,

@@ -12,6 +12,7 @@ use crate::class::FieldUse;
 use crate::method::{WeaveError, Weaver};
 use crate::probes;
 use crate::site::{Site, SiteKind};
+use crate::spins;
 
 /// What the instruction that is woven says before it runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -151,6 +152,63 @@ impl Weaver<'_, '_, '_> {
             self.editor.insert_before(insn.pc, snippet);
         }
         Ok(())
+    }
+
+    /// In an exploration, loops that only wait. Before all other probes: where a
+    /// loop begins comes before what its first instruction says.
+    pub(crate) fn waiting_loops(&mut self) -> Result<(), WeaveError> {
+        if self.cx.control.explores && self.cx.control.points {
+            let code = self.code;
+            for insn in &code.insns {
+                self.waiting_loop(insn)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A jump that closes a loop which only waits: says so, and so does the head of
+    /// the loop.
+    fn waiting_loop(&mut self, insn: &Insn) -> Result<(), WeaveError> {
+        let Operand::Branch(head) = insn.operand else {
+            return Ok(());
+        };
+        if head > insn.pc {
+            return Ok(());
+        }
+        let leads_there =
+            |i: &&Insn| matches!(i.operand, Operand::Branch(to) if to == head) && i.pc >= head;
+        let last = self.code.insns.iter().rfind(leads_there);
+        let end = last.map_or(insn.pc, |i| i.pc);
+        if !spins::only_waits(&self.cx.class.pool, self.code, end, head) {
+            return Ok(());
+        }
+        let number = self.loop_number(head);
+        if insn.pc == end {
+            let snippet = self.site_call(probes::LOOP_HEAD, number)?;
+            self.editor.insert_before(head, snippet);
+        }
+        let snippet = self.site_call(probes::WAITS, number)?;
+        self.editor.insert_before(insn.pc, snippet);
+        let next = self.code.insns.iter().find(|i| i.pc > insn.pc);
+        if let (true, Some(next)) = (op::is_conditional(insn.op), next) {
+            // Where the thread goes on if it does not jump: another loop, which
+            // is never closed.
+            let snippet = self.site_call(probes::LOOP_HEAD, !number)?;
+            self.editor.insert_before(next.pc, snippet);
+        }
+        Ok(())
+    }
+
+    /// A number for a loop that is the same in every run.
+    fn loop_number(&self, head: u32) -> i32 {
+        let names = [self.cx.name.as_str(), &self.cx.method, &self.cx.desc];
+        let bytes = names.iter().flat_map(|n| n.bytes());
+        let bytes = bytes.chain(head.to_be_bytes());
+        // FNV-1a.
+        let hash = bytes.fold(0x811c_9dc5u32, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+        });
+        hash as i32
     }
 }
 

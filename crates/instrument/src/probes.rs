@@ -181,6 +181,10 @@ probes! {
     TARGET_RANGE = "targetRange" "(Ljava/lang/Object;III)V";
     /// Before a jump backwards.
     LOOP = "loop" "()V";
+    /// Before a jump backwards that closes a loop which only waits: (its number).
+    WAITS = "waits" "(I)V";
+    /// At the head of such a loop, however it was reached.
+    LOOP_HEAD = "loopHead" "(I)V";
     /// Before a modelled method of a lock: (key object, what, site), see `models::what`.
     LOCK_POINT = "lockPoint" "(Ljava/lang/Object;II)V";
     /// Before an Unsafe access: (base, offset, code, site).
@@ -191,6 +195,11 @@ probes! {
     CAS_RESULT = "casResult" "(Z)V";
     /// A tryLock is about to return: whether it got the lock.
     TRY_RESULT = "tryResult" "(Z)V";
+    /// At the start of Thread.join: (thread, milliseconds).
+    JOINING = "joining" "(Ljava/lang/Object;J)V";
+    /// A thread, or null for the current one, is asked: (thread, what), see
+    /// `models::asked`.
+    ASKING = "asking" "(Ljava/lang/Object;I)V";
     /// At the start of Thread.onSpinWait.
     SPIN_WAIT = "spinWait" "()V";
 

@@ -4,10 +4,12 @@
 mod advise;
 mod compare;
 mod hunt;
+mod verify;
 
 pub use advise::Advise;
 pub use compare::Compare;
 pub use hunt::{Completions, Hunt, Man};
+pub use verify::Verify;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use driver::options::Statement;
@@ -88,6 +90,14 @@ pub enum Command {
     /// Exit codes: 66 the run went as before and something is wrong in it,
     /// 0 it went as before and nothing is, 70 it went another way.
     Replay(Replay),
+    /// Explore every schedule of a program, and say whether that is complete
+    ///
+    /// The program is executed again and again, with one thread at a time,
+    /// until every order of what its threads do to each other was seen once.
+    /// Statements that race become scheduling points too. When it is complete,
+    /// no schedule of this program on this input has another race, deadlock or
+    /// uncaught exception than those reported.
+    Verify(Box<Verify>),
     /// Predict races that another schedule of one run would show
     ///
     /// From a recorded trace (or RAPID's STD text), or from one recorded run

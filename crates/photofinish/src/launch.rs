@@ -81,7 +81,7 @@ impl RunDir {
 
     /// Where a controlled run writes its schedule.
     pub fn log(&self) -> PathBuf {
-        self.path.join("schedule.pfs")
+        self.file("schedule.pfs")
     }
 
     /// Where a run may leave its trace.

@@ -26,6 +26,7 @@ mod sources;
 mod steer;
 mod suppress;
 mod trace_command;
+mod verify;
 
 use clap::Parser;
 use exit::Failure;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         args::Command::Replay(args) => replay::command(&args),
         args::Command::Record(args) => record::command(&args),
         args::Command::Predict(args) => predict::command(&args),
+        args::Command::Verify(args) => verify::command(&args),
         args::Command::Trace(command) => trace_command::command(&command),
         args::Command::Report(args) => show::command(&args),
         args::Command::Completions(args) => generated::completions(&args),

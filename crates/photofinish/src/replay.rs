@@ -52,7 +52,9 @@ pub fn command(args: &Replay) -> Result<u8, Failure> {
         input: match kept.program.as_ref().map(|program| &program.input) {
             Some(Some(file)) => Input::File(file.clone()),
             // A program that was given none must not wait for ours.
-            Some(None) if kept.schedule.strategy == "racefuzzer" => Input::Empty,
+            Some(None) if matches!(&*kept.schedule.strategy, "racefuzzer" | EXPLORE) => {
+                Input::Empty
+            }
             _ => Input::Inherit,
         },
         time_limit: args.launch.time_limit,
@@ -190,9 +192,22 @@ fn launch(args: &Replay, kept: &Kept) -> Launch {
     launch
 }
 
+/// The strategy of executions that are part of an exploration.
+const EXPLORE: &str = "explore";
+
 fn control(args: &Replay, kept: &Kept) -> Result<Control, Failure> {
     let mut control = Control::new("replay", kept.schedule.seed);
-    control.replay = Some(kept.log.clone());
+    if kept.schedule.strategy == EXPLORE {
+        let job = kept.schedule.job.as_ref().ok_or_else(|| {
+            Failure::usage("an execution of `verify` is replayed by its id, not from its log alone")
+        })?;
+        let path = kept.log.with_extension("job.json");
+        std::fs::write(&path, job).context("cannot unpack the schedule")?;
+        control.strategy = EXPLORE.to_owned();
+        control.explore = Some(path);
+    } else {
+        control.replay = Some(kept.log.clone());
+    }
     control.debugger = args.debug.is_some();
     control.watchdog = Some(match args.debug {
         Some(_) => PATIENCE_OF_DEBUGGERS,

@@ -105,6 +105,7 @@ pub fn schedule(
         pair: pair
             .map(|side| side.iter().map(ToString::to_string).collect())
             .collect(),
+        job: None,
     }
 }
 

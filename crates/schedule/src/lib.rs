@@ -8,11 +8,13 @@
 //!
 //! `contest` is for programs that run freely and are only disturbed; `hidden`
 //! is how locks are handed out to show hidden races, for both kinds of runs.
+//! `guided` follows an exploration of all schedules (crate `explore`).
 //! `world` keeps track of who is enabled; `log` is what is kept of a run,
 //! `replay` repeats it from there, `table` shows it;
 //! `progress` tells livelocks.
 
 mod contest;
+pub mod guided;
 pub mod hidden;
 pub mod log;
 mod op;
@@ -26,6 +28,7 @@ pub mod table;
 mod world;
 
 pub use contest::{Disturbance, Noise};
+pub use guided::{Guided, Outcome};
 pub use op::{Decision, Hit, Kind, Op, Ready, Thread, View};
 pub use random::Rng;
 pub use replay::{Divergence, Expected, Explanation, Replay};

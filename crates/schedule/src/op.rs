@@ -35,11 +35,21 @@ pub enum Kind {
     /// A plain access, at statements that were asked for.
     Read,
     Write,
+
+    // Told in explorations only.
+    /// The last thing a thread does.
+    End,
+    /// Has the monitor again after a wait.
+    WaitEnd,
+    IsAlive,
+    /// Looks at its own interrupt status and clears it.
+    Interrupted,
+    IsInterrupted,
 }
 
 impl Kind {
     /// In the order of their numbers.
-    pub const ALL: [Kind; 22] = [
+    pub const ALL: [Kind; 27] = [
         Kind::Begin,
         Kind::Acquire,
         Kind::TryAcquire,
@@ -62,6 +72,11 @@ impl Kind {
         Kind::AtomicUpdate,
         Kind::Read,
         Kind::Write,
+        Kind::End,
+        Kind::WaitEnd,
+        Kind::IsAlive,
+        Kind::Interrupted,
+        Kind::IsInterrupted,
     ];
 
     pub fn from_number(number: u8) -> Option<Kind> {
@@ -160,6 +175,8 @@ pub enum Decision {
     /// Nobody goes on before time has passed to the next deadline. Only if
     /// there is one ([`View::timers`]).
     Tick,
+    /// Nobody can go on: what each stands before would have to wait.
+    Stuck,
 }
 
 /// Two conflicting accesses stood side by side, and one was made right before

@@ -1,5 +1,6 @@
 //! The one trait, and what strategies are made from.
 
+use crate::guided::Guided;
 use crate::hidden::{Counts, Peer, Plan};
 use crate::op::{Decision, Hit, View};
 use crate::replay::Divergence;
@@ -30,6 +31,12 @@ pub trait Strategy: Send {
 
     /// What it did about hidden races, if that is its business.
     fn hidden(&self) -> Option<Counts> {
+        None
+    }
+
+    /// An exploration: it is asked before every operation, even where only one
+    /// thread could go on, and knows itself who can.
+    fn guided(&mut self) -> Option<&mut Guided> {
         None
     }
 

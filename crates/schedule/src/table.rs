@@ -144,6 +144,10 @@ pub fn what(op: &Op) -> String {
         Kind::AtomicUpdate => "atomic update",
         Kind::Read => "read",
         Kind::Write => "write",
+        Kind::End => "end",
+        Kind::WaitEnd => "wait ends",
+        Kind::IsAlive => "is alive?",
+        Kind::Interrupted | Kind::IsInterrupted => "interrupted?",
     };
     match (op.obj, op.kind.is_access()) {
         (0, _) => word.to_owned(),

@@ -12,6 +12,9 @@
 //!   when nobody is ready. Deadlines expire in order, those of one instant in
 //!   the order in which they were set.
 //! * Which waiter a notify wakes is drawn from the seed, as Java leaves it open.
+//! * In an exploration the strategy is asked before every operation and knows who
+//!   can make it: threads are always ready, time stands still but for sleeps and
+//!   timeouts, and nothing is done to be fair.
 //! * A run that makes steps without getting anywhere is first scheduled fairly
 //!   (`progress`), and called a livelock when that does not help. While somebody
 //!   is outside, nothing is called a livelock or stuck: help may come from there.
@@ -70,6 +73,8 @@ pub struct World {
     /// Java allows; 0: never.
     spurious: u64,
     trail: Vec<Trail>,
+    /// The run is part of an exploration.
+    guided: bool,
 }
 
 fn op(kind: Kind, site: u32, obj: u64) -> Op {
@@ -82,8 +87,9 @@ fn op(kind: Kind, site: u32, obj: u64) -> Op {
 }
 
 impl World {
-    pub fn new(strategy: Box<dyn Strategy>, seed: u64, max_steps: u64) -> World {
+    pub fn new(mut strategy: Box<dyn Strategy>, seed: u64, max_steps: u64) -> World {
         World {
+            guided: strategy.guided().is_some(),
             strategy,
             slots: vec![],
             ready: vec![],
@@ -314,7 +320,9 @@ impl World {
         self.set(me, Status::Ended);
         self.progress.progress();
         let waited_for = |s: &Slot| !s.daemon && s.status != Status::Ended;
-        match self.slots.iter().any(waited_for) {
+        // In an exploration daemons go on as if the last of the others were slow
+        // to end.
+        match self.guided || self.slots.iter().any(waited_for) {
             true => self.resume(),
             false => Next::Idle,
         }
@@ -326,6 +334,14 @@ impl World {
         if let Some(slot) = running {
             slot.failed = true;
         }
+        if let Some(guided) = self.strategy.guided() {
+            guided.failed();
+        }
+    }
+
+    /// Time passes for a thread that sleeps or runs out of time.
+    pub fn pass(&mut self, nanos: u64) {
+        self.now = self.now.saturating_add(nanos);
     }
 
     /// Somebody may have become ready while nobody was running.
@@ -380,7 +396,7 @@ impl World {
 
     /// Whether a point of the running thread would have anything to decide.
     pub fn has_choice(&self) -> bool {
-        !self.ready.is_empty() || !self.timers.is_empty() || self.outside > 0
+        self.guided || !self.ready.is_empty() || !self.timers.is_empty() || self.outside > 0
     }
 
     /// Whether somebody could run although nobody does.
@@ -434,6 +450,9 @@ impl World {
                 let stuck = !self.can_be_helped() && self.slots.iter().any(waited_for);
                 return if stuck { Next::Stuck } else { Next::Idle };
             };
+            if self.guided {
+                return self.choose_guided();
+            }
             if self.ready.len() == 1 && self.timers.is_empty() {
                 return self.run(first);
             }
@@ -455,7 +474,7 @@ impl World {
                         continue;
                     }
                     Decision::Run(thread) => self.of(thread).unwrap_or(first),
-                    Decision::Tick => first,
+                    Decision::Tick | Decision::Stuck => first,
                 }
             };
             self.counts.steps += 1;
@@ -475,6 +494,31 @@ impl World {
             }
             return self.run(chosen);
         }
+    }
+
+    /// The next step of an exploration.
+    fn choose_guided(&mut self) -> Next {
+        if self.counts.steps >= self.max_steps {
+            return Next::Limit;
+        }
+        let decision = self.strategy.pick(&View {
+            ready: &self.ready,
+            last: self.last,
+            timers: false,
+            step: self.counts.steps,
+        });
+        let chosen = match decision {
+            Decision::Run(thread) => self.of(thread),
+            Decision::Tick | Decision::Stuck => None,
+        };
+        let Some(chosen) = chosen else {
+            let waited_for = |s: &Slot| !s.daemon && s.status != Status::Ended;
+            let stuck = !self.can_be_helped() && self.slots.iter().any(waited_for);
+            return if stuck { Next::Stuck } else { Next::Idle };
+        };
+        self.counts.steps += 1;
+        self.trail.push(Trail::Step(chosen));
+        self.run(chosen)
     }
 
     /// Threads that run in circles may wait for a sleeper, or for the clock: time

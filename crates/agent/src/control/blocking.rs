@@ -28,6 +28,9 @@ impl Control {
     pub fn sleep(&self, a: &Agent, jni: Jni, millis: i64) -> Option<()> {
         let me = Place::current()?;
         let millis = u64::try_from(millis).ok()?; // negative: the original throws
+        if self.settings.is_exploring() {
+            return self.sleep_explored(a, jni, me, millis);
+        }
         self.come_in(a, jni, me);
         if self.take_interrupt(jni, me) {
             a.bridge.get()?.throw_interrupted(jni, "sleep interrupted");
@@ -58,10 +61,14 @@ impl Control {
         let me = Place::current()?;
         let bridge = a.bridge.get()?;
         let millis = u64::try_from(millis).ok()?;
-        let object = bridge.number_of(jni, o, true);
+        let object = bridge.number_of(jni, o, !self.settings.is_exploring());
         let holds = jni.exit_monitor(o);
         if holds == 0 {
             return None; // not the owner: the original throws
+        }
+        if self.settings.is_exploring() {
+            self.wait_explored(a, jni, me, (o, object as u64), holds, millis);
+            return Some(());
         }
         // Who comes from outside may have missed what it waits for.
         let spurious = self.come_in(a, jni, me);
@@ -106,6 +113,9 @@ impl Control {
         if !self.is_running.load(Ordering::Acquire) {
             return;
         }
+        if self.settings.is_exploring() {
+            return self.notify_explored(a, jni, o, all);
+        }
         let object = a.bridge.get().map_or(0, |b| b.number_of(jni, o, false)) as u64;
         if object == 0 {
             return; // nobody has waited for it
@@ -126,6 +136,10 @@ impl Control {
 
     pub fn park(&self, a: &Agent, jni: Jni, absolute: bool, time: i64) -> Option<()> {
         let me = Place::current()?;
+        if self.settings.is_exploring() {
+            self.park_explored(a, jni, absolute, time);
+            return Some(());
+        }
         let spurious = self.come_in(a, jni, me);
         if spurious || time < 0 || (absolute && time == 0) || self.is_interrupted(jni, me) {
             self.lock().world.take_permit(me.thread);
@@ -168,6 +182,10 @@ impl Control {
             return None;
         }
         let other = self.place_of(jni, thread)?;
+        if self.settings.is_exploring() && Place::current().is_some() {
+            self.step_on(a, jni, Kind::Unpark, other, 0);
+            return Some(());
+        }
         if Place::current().is_some() && !self.is_busy(jni) {
             self.point(a, jni, op(Kind::Unpark));
         }
@@ -185,6 +203,9 @@ impl Control {
         let Some(other) = self.place_of(jni, thread) else {
             return;
         };
+        if self.settings.is_exploring() && Place::current().is_some() {
+            return self.interrupt_explored(a, jni, thread, other);
+        }
         if Place::current().is_some() && !self.is_busy(jni) {
             self.point(a, jni, op(Kind::Interrupt));
         }
@@ -266,7 +287,7 @@ impl Control {
     }
 
     /// Clears the thread's interrupt flag; whether it was set.
-    fn take_interrupt(&self, jni: Jni, me: &Place) -> bool {
+    pub(super) fn take_interrupt(&self, jni: Jni, me: &Place) -> bool {
         let set = self.is_interrupted(jni, me);
         if let (true, Some(f)) = (set, self.fields.get()) {
             jni.clear_boolean_field(me.object, f.interrupted);

@@ -93,6 +93,10 @@ impl Control {
                     .unwrap_or_default();
                 // While it waits for a notify it does not hold that monitor.
                 let given_up = match status {
+                    Status::Ready(op) if op.kind == Kind::WaitEnd => a
+                        .bridge
+                        .get()
+                        .map(|bridge| bridge.named(jni, op.obj as i32)),
                     Status::Blocked(b) if b.why == Why::Wait => a
                         .bridge
                         .get()
@@ -152,13 +156,22 @@ impl Control {
                 }
             },
             Status::Outside => ("something outside control".into(), None),
+            Status::Ready(op) if self.settings.is_exploring() => {
+                self.stands_before(a, jni, place, &op)
+            }
             Status::Ready(op) => (format!("its turn ({:?})", op.kind), None),
             Status::Running | Status::Ended => (String::new(), None),
         }
     }
 
     /// What a thread in Object.wait waits for: to join is to wait for a thread.
-    fn awaited(&self, a: &Agent, jni: Jni, obj: u64, object: impl Fn(u64) -> String) -> String {
+    pub(super) fn awaited(
+        &self,
+        a: &Agent,
+        jni: Jni,
+        obj: u64,
+        object: impl Fn(u64) -> String,
+    ) -> String {
         let threads = self.lock().world.threads() as Thread;
         let joined = (0..threads).find_map(|t| {
             let ended = self.lock().world.status(t) == Status::Ended;

@@ -41,6 +41,9 @@ impl Control {
         } else {
             state.world.start(daemon)
         };
+        if let Some(guided) = state.world.strategy().guided() {
+            guided.started(number, parent);
+        }
         state.journal.thread(number, &name, parent);
         let clock = self.clock_of(jni, thread);
         let place = Place::new(number, name, jni.global(thread), clock);
@@ -121,6 +124,9 @@ impl Control {
             return;
         };
         self.come_in(a, jni, me);
+        if self.settings.is_exploring() {
+            self.point(a, jni, op(Kind::End));
+        }
         let object = a
             .bridge
             .get()
@@ -144,6 +150,7 @@ impl Control {
         }
         let thread = a.jvmti.current_thread();
         let place = self.add(a, jni, thread, false);
+        self.guided(|g| g.late(place.thread));
         place.occupy(self.cpu);
         self.stir(a, jni);
         place.await_turn();

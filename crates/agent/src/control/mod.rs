@@ -9,6 +9,8 @@
 //! | `callers` | points that are not the program's |
 //! | `life` | threads begin and end |
 //! | `blocking` | the JDK's natives that block, done here in virtual time |
+//! | `exploring` | what is a step of its own when all schedules are explored |
+//! | `naming` | names of objects that are the same in equivalent executions |
 //! | `outside` | natives that block elsewhere, monitors that the JVM hands out |
 //! | `watch` | a thread that is stuck where nobody can stop it |
 //! | `ending` | deadlocks, livelocks and limits: what is said, and the end |
@@ -21,8 +23,10 @@
 pub mod blocking;
 mod callers;
 mod ending;
+mod exploring;
 mod journal;
 pub mod life;
+mod naming;
 pub mod outside;
 mod place;
 mod points;
@@ -73,6 +77,7 @@ pub struct Control {
     named: Mutex<Vec<String>>,
     callers: Callers,
     cpu: usize,
+    names: naming::Names,
 }
 
 #[derive(Debug)]
@@ -141,6 +146,7 @@ impl Control {
             collecting: AtomicBool::new(false),
             named: Mutex::default(),
             callers: Callers::default(),
+            names: naming::Names::default(),
         })
     }
 
@@ -305,6 +311,11 @@ impl Control {
     /// Nobody can run. Threads outside control may change that; if they do not,
     /// it is a deadlock. If they did, whoever ran last found out what is now.
     fn perhaps_deadlock(&self, a: &Agent, jni: Jni, me: Option<&'static Place>) -> bool {
+        if self.settings.is_exploring() {
+            let cycle = self.guided(|g| g.cycle()).unwrap_or_default();
+            self.end_in_deadlock(a, jni, &cycle);
+            return false;
+        }
         let grace = std::time::Duration::from_millis(GRACE_MS);
         let turns = self.lock().world.turns();
         match me {
@@ -399,6 +410,11 @@ impl Control {
 
     /// A run that is to be repeated and is not the same any more is of no use.
     fn has_diverged(&self) -> bool {
+        if self.settings.is_exploring() {
+            return self
+                .guided(|g| g.divergence().is_some())
+                .unwrap_or_default();
+        }
         self.settings.replay.is_some() && self.lock().world.strategy().divergence().is_some()
     }
 
@@ -420,6 +436,9 @@ impl Control {
 
     /// For the summary, after the end.
     pub fn summary(&self, a: &Agent, outcome: &str) -> Value {
+        if self.settings.is_exploring() {
+            self.tell_execution(a);
+        }
         let mut state = self.lock();
         self.note_steps(a, &mut state);
         let digest = state.journal.finish(outcome);
@@ -431,6 +450,10 @@ impl Control {
         } = &mut *state;
         let (counts, threads) = (world.counts, world.threads());
         let divergence = world.strategy().divergence().map(|d| self.describe(a, d));
+        let divergence = divergence.or_else(|| {
+            let at = world.strategy().guided()?.divergence()?;
+            Some(exploring::describe(at))
+        });
         json!({
             "strategy": self.settings.name,
             "seed": self.settings.seed,

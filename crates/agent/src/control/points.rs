@@ -48,6 +48,10 @@ impl Control {
         let Some(me) = Place::current() else {
             return;
         };
+        if self.settings.is_exploring() {
+            self.await_untold(a, jni, site);
+            return;
+        }
         self.come_in(a, jni, me);
         let blocked = Blocked {
             why: Why::Monitor,

@@ -3,13 +3,15 @@
 
 use instrument::{Control, Statement};
 use schedule::hidden::Plan;
-use schedule::{Params, Replay, Strategy, log};
+use schedule::{Guided, Params, Replay, Strategy, log};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// More steps than any program worth waiting for makes.
 const MAX_STEPS: u64 = 50_000_000;
 const WATCHDOG_SECONDS: u64 = 60;
+/// The strategy that follows an exploration.
+const EXPLORE: &str = "explore";
 /// Name of a parameter in logs.
 pub(super) const SPURIOUS: &str = "spurious";
 
@@ -44,6 +46,8 @@ pub struct Settings {
     pub relation: Option<PathBuf>,
     /// How many frames of the program a relation looks at.
     pub frames: u32,
+    /// The job of an exploration that this run is.
+    pub explore: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -68,6 +72,7 @@ impl Default for Settings {
             collect: false,
             relation: None,
             frames: schedule::hidden::DEPTH,
+            explore: None,
         }
     }
 }
@@ -86,7 +91,10 @@ impl Settings {
                 .map_err(|_| format!("`{key}={value}` is not a number"))
         };
         match key {
-            "control" => self.name = value.to_owned(),
+            "control" => {
+                self.name = value.to_owned();
+                self.targets.explores = self.is_exploring();
+            }
             "seed" => self.seed = number()?,
             "depth" => self.depth = number()? as u32,
             "steps" => self.steps = number()?,
@@ -100,6 +108,7 @@ impl Settings {
             "frames" => self.frames = number()?.clamp(1, 1000) as u32,
             "relation" => self.relation = Some(decode(value).into()),
             "log" => self.log = Some(decode(value).into()),
+            "explore" => self.explore = Some(decode(value).into()),
             "replay" => self.replay = Some(decode(value).into()),
             "pair" => {
                 let (first, second) = value.split_once(';').unwrap_or((value, ""));
@@ -110,6 +119,10 @@ impl Settings {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    pub fn is_exploring(&self) -> bool {
+        self.name == EXPLORE
     }
 
     pub fn is_on(&self) -> bool {
@@ -140,6 +153,17 @@ impl Settings {
             let spurious = log.header.parameters.iter().find(|(k, _)| k == SPURIOUS);
             self.spurious = spurious.and_then(|(_, v)| v.parse().ok()).unwrap_or(0);
             return Ok(Box::new(Replay::new(log, identity)));
+        }
+        if self.name == EXPLORE {
+            let path = self
+                .explore
+                .as_ref()
+                .ok_or("exploring needs explore=FILE")?;
+            let bytes = std::fs::read(path)
+                .map_err(|e| format!("cannot read the job {}: {e}", path.display()))?;
+            let job: explore::Job = serde_json::from_slice(&bytes)
+                .map_err(|e| format!("{} is no job: {e}", path.display()))?;
+            return Ok(Box::new(Guided::new(job.guide())));
         }
         let params = Params {
             seed: self.seed,

@@ -65,6 +65,15 @@ extern "system" fn link(env: Env, class: jclass) {
         ("tooLarge", "(I)V", too_large as *const c_void),
         ("point", "(IJII)V", point as *const c_void),
         ("disturb", "()V", disturb as *const c_void),
+        ("nameOf", "(Ljava/lang/Object;)J", name_of as *const c_void),
+        ("named", "(JJ)V", named as *const c_void),
+        (
+            "threadStep",
+            "(ILjava/lang/Object;I)V",
+            thread_step as *const c_void,
+        ),
+        ("looped", "(IZ)V", looped as *const c_void),
+        ("lateCondition", "()V", late_condition as *const c_void),
         ("isShared", "(I)Z", is_shared as *const c_void),
         ("isInternal", "()Z", is_internal as *const c_void),
         ("comeIn", "()V", come_in as *const c_void),
@@ -115,6 +124,7 @@ extern "system" fn address(env: Env, _: jclass, what: jint) -> jlong {
             // Never read, but it must be somewhere.
             (None, None) => a.sites.table.address(),
         },
+        13 => a.control.as_ref().is_some_and(|c| c.is_exploring()).into(),
         9 => a.noise.is_some().into(),
         10 => (a.options.mode == Mode::Full).into(),
         11 => a.hidden.as_ref().map_or(0, |h| h.how),
@@ -331,6 +341,34 @@ extern "system" fn disturb(env: Env, _: jclass) {
         if let Some(noise) = &a.noise {
             noise.disturb();
         }
+    });
+}
+
+extern "system" fn name_of(env: Env, _: jclass, o: jobject) -> jlong {
+    with(env, |a, jni| {
+        let control = a.control.as_ref();
+        control.map_or(0, |c| c.name_of(a, jni, o)) as jlong
+    })
+}
+
+extern "system" fn named(env: Env, _: jclass, number: jlong, name: jlong) {
+    controlled(env, |c, _, _| c.named(number as u64, name as u64));
+}
+
+extern "system" fn thread_step(env: Env, _: jclass, kind: jint, thread: jobject, bits: jint) {
+    controlled(env, |c, a, jni| {
+        let kind = schedule::Kind::from_number(kind as u8).unwrap_or(schedule::Kind::Yield);
+        c.thread_step(a, jni, kind, thread, bits as u32);
+    });
+}
+
+extern "system" fn looped(env: Env, _: jclass, number: jint, back: jboolean) {
+    controlled(env, |c, _, _| c.looped(number as u32, back != 0));
+}
+
+extern "system" fn late_condition(env: Env, _: jclass) {
+    controlled(env, |c, a, _| {
+        c.name_uncontrolled(a, "a lock got a condition after it had been used without")
     });
 }
 

@@ -85,6 +85,10 @@ pub struct Schedule {
     /// The statements that were scheduling points, for the same points again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pair: Vec<Vec<String>>,
+    /// Of an execution that was part of an exploration: all its steps, as a job
+    /// (JSON).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]

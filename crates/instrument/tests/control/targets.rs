@@ -248,6 +248,7 @@ fn broken_classes_never_panic() {
     let targets = (1..300).flat_map(|n| [line("Locks", n), line("Points", n)]);
     let control = Control {
         targets: targets.collect(),
+        explores: true,
         ..Control::default()
     };
     let policy = Policy::default();

@@ -220,6 +220,7 @@ fn controlled_with_shadows_every_class_links() {
         targets: targets.collect(),
         frames: FRAMES.map(str::to_owned).into(),
         only_locks: false,
+        explores: true,
     };
     links(Mode::FastTrack, &[], Some(&control), "controlled");
 }

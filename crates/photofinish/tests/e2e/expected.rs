@@ -48,6 +48,8 @@ pub struct Section {
     /// What `advise` must propose and find to help.
     #[serde(default)]
     pub repairs: Vec<String>,
+    /// Classes of equivalent executions, for `verify`.
+    pub executions: Option<u64>,
     /// Of kernels to measure with.
     pub kind: Option<String>,
     pub small: Option<String>,

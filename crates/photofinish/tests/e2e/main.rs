@@ -22,3 +22,4 @@ mod replay;
 mod support;
 mod traces;
 mod unchanged;
+mod verify;

@@ -29,6 +29,7 @@ fn written(run: &Run) -> (Log, Vec<Decision>) {
     for decision in &run.decisions {
         match decision {
             Decision::Tick => log.tick().unwrap(),
+            Decision::Stuck => {}
             Decision::Run(_) => {
                 let step = steps.next().unwrap();
                 if !log.knows_site(step.op.site) {

@@ -210,6 +210,7 @@ pub fn drive(mut world: World, strategy: &mut dyn Strategy, seed: u64) -> Run {
                 let way = ways.below(u64::from(world.ways(thread)));
                 world.run(thread, way as u32);
             }
+            Decision::Stuck => panic!("somebody can go on"),
             Decision::Tick => {
                 assert!(sight.view().timers, "nobody waits for time to pass");
                 world.tick(&sight);

@@ -136,7 +136,9 @@ public final class Photofinish {
 
     public static void rawAfter(Object o, long offset, int code, int site) {
         PhotofinishThread t = self();
-        if (t != null && t.quiet == 0) PhotofinishHandles.raw(t, o, offset, code, site, false);
+        if (t == null || t.quiet != 0) return;
+        PhotofinishHandles.raw(t, o, offset, code, site, false);
+        if (t.updating != null) PhotofinishControl.updated(t);
     }
 
     public static void rawAfterCas(boolean done, Object o, long offset, int code, int site) {
@@ -150,7 +152,9 @@ public final class Photofinish {
 
     public static void vhAfter(VarHandle vh, Object base, int index, int code, int site) {
         PhotofinishThread t = self();
-        if (t != null && t.quiet == 0) PhotofinishHandles.varHandle(t, vh, base, index, code, site, false);
+        if (t == null || t.quiet != 0) return;
+        PhotofinishHandles.varHandle(t, vh, base, index, code, site, false);
+        if (t.updating != null) PhotofinishControl.updated(t);
     }
 
     public static void vhAfterCas(boolean done, VarHandle vh, Object base, int index, int code, int site) {
@@ -227,6 +231,10 @@ public final class Photofinish {
     public static void modelBegin() {
         PhotofinishThread t = self();
         if (t == null) return;
+        if (t.opened) { // an exploration looks inside
+            t.opened = false;
+            return;
+        }
         t.quiet++;
         t.trusting = t.trusting == 1 ? 2 : 0; // the last one may have ended without its lock
     }
@@ -448,6 +456,28 @@ public final class Photofinish {
     public static void lockPoint(Object key, int what, int site) {
         PhotofinishThread t = self();
         if (t != null) PhotofinishControl.lockPoint(t, key, what, site);
+    }
+
+    /** Thread.join begins. */
+    public static void joining(Object thread, long millis) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishControl.joining(t, thread, millis);
+    }
+
+    /** A thread, or if null the current one, is asked whether it is alive (0), or interrupted (1, and cleared 2). */
+    public static void asking(Object thread, int what) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishControl.asking(t, thread, what);
+    }
+
+    public static void waits(int loop) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishControl.waits(t, loop, true);
+    }
+
+    public static void loopHead(int loop) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishControl.waits(t, loop, false);
     }
 
     public static void rawPoint(Object o, long offset, int code, int site) {

@@ -32,6 +32,22 @@ final class PhotofinishControl {
     static final int ATOMIC_READ = 17;
     static final int ATOMIC_WRITE = 18;
     static final int ATOMIC_UPDATE = 19;
+    static final int JOIN = 12;
+    static final int IS_ALIVE = 24;
+    static final int INTERRUPTED = 25;
+    static final int IS_INTERRUPTED = 26;
+
+    /** Bits of a slot (schedule/src/guided.rs). */
+    private static final int TIMED = 1;
+
+    private static final int INTERRUPTIBLE = 2;
+    private static final int TRIED = 4;
+
+    /** What lockPoint is told besides: the lock gets a condition; it can be interrupted. */
+    private static final int CONDITION = 11;
+
+    private static final int LOCK_INTERRUPTIBLY = 12;
+    private static final int SHARED_LOCK_INTERRUPTIBLY = 13;
 
     /** A plain access at a statement that was asked for; the agent knows whether it writes. */
     static final int TARGET = 20;
@@ -46,6 +62,9 @@ final class PhotofinishControl {
     private static final boolean NOISE = PhotofinishNative.address(9) != 0;
 
     static final boolean ON = PhotofinishNative.address(6) != 0;
+
+    /** Every schedule is explored: all that others can notice is told, one by one. */
+    static final boolean EXPLORE = PhotofinishNative.address(13) != 0;
 
     /** One int: whether a point has anything to decide; 2 if somebody may have to be stopped. */
     private static final long CHOICE = PhotofinishNative.address(7);
@@ -97,7 +116,11 @@ final class PhotofinishControl {
     }
 
     private static synchronized int newNumber(PhotofinishShadow s) {
-        if (s.number == 0) s.number = ++numbers;
+        if (s.number == 0) {
+            int number = ++numbers;
+            if (EXPLORE) PhotofinishNative.named(number, s.made);
+            s.number = number;
+        }
         return s.number;
     }
 
@@ -116,9 +139,28 @@ final class PhotofinishControl {
             if (point) PhotofinishHidden.taking(t, s, site, true);
             return;
         }
-        if (point && free(t)) point(ACQUIRE, s, 0, site);
+        if (EXPLORE) {
+            // A thread's own monitor, in java.lang.Thread, is part of start and join.
+            boolean told = (point || !(o instanceof Thread)) && told(t, site, point);
+            if (told) PhotofinishNative.point(ACQUIRE, number(s), 0, site);
+            s.stepped = told; // not before it is this thread's turn
+        } else if (point && free(t)) point(ACQUIRE, s, 0, site);
         else if ((U.getInt(CHOICE) & 2) != 0 && t.place != 0) PhotofinishNative.comeIn();
         until(t, s, o, site);
+    }
+
+    /** Whether an exploration is told of a monitor: also in code that has no other points. */
+    private static boolean told(PhotofinishThread t, int site, boolean point) {
+        Photofinish.budget = Photofinish.LONG;
+        return free(t) && !((!point || isShared(site)) && PhotofinishNative.isInternal());
+    }
+
+    /** In an exploration: before a monitor is given back for good. */
+    static void exiting(PhotofinishThread t, PhotofinishShadow s, int site) {
+        if (s.stepped && s.holder == t && s.holds == 1) {
+            PhotofinishNative.point(RELEASE, number(s), 0, site);
+            s.stepped = false;
+        }
     }
 
     /** Returns when no other controlled thread holds the monitor. */
@@ -148,14 +190,77 @@ final class PhotofinishControl {
     // Locks and atomics.
 
     static void lockPoint(PhotofinishThread t, Object key, int what, int site) {
+        if (EXPLORE) {
+            explored(t, PhotofinishLocks.lockOf(t, key, site), what, site);
+            return;
+        }
+        if (what == CONDITION) return;
+        int row = what == LOCK_INTERRUPTIBLY ? 0 : what == SHARED_LOCK_INTERRUPTIBLY ? 3 : what;
         if (PhotofinishHidden.FREE) {
-            int kind = LOCKS[what];
+            int kind = LOCKS[row];
             if (kind == ACQUIRE || kind == TRY_ACQUIRE || kind == ACQUIRE_SHARED) {
                 PhotofinishHidden.taking(t, PhotofinishLocks.lockOf(t, key, site), site, kind != TRY_ACQUIRE);
             }
             return;
         }
-        if (free(t)) point(LOCKS[what], PhotofinishLocks.lockOf(t, key, site), 0, site);
+        if (free(t)) point(LOCKS[row], PhotofinishLocks.lockOf(t, key, site), 0, site);
+    }
+
+    /** In an exploration: a lock as a whole, or, if it has conditions, step by step. */
+    private static void explored(PhotofinishThread t, PhotofinishShadow s, int what, int site) {
+        if (what == CONDITION) {
+            if (s.number != 0 && !s.open) PhotofinishNative.lateCondition();
+            s.open = true;
+            return;
+        }
+        if (!free(t)) return;
+        if (isShared(site) && PhotofinishNative.isInternal()) return;
+        if (s.open || what >= 6 && what <= 10) {
+            t.opened = what < 6 || what > 10;
+            return;
+        }
+        Photofinish.budget = Photofinish.LONG;
+        switch (what) {
+            case 0:
+            case LOCK_INTERRUPTIBLY:
+                if (s.holder != t) lock(ACQUIRE, s, what == 0 ? 0 : INTERRUPTIBLE, site);
+                break;
+            case 1:
+                if (s.holder != t) lock(TRY_ACQUIRE, s, TRIED, site);
+                break;
+            case 2:
+                if (s.holder == t && s.holds == 1) lock(RELEASE, s, 0, site);
+                break;
+            case 3:
+            case SHARED_LOCK_INTERRUPTIBLY:
+                if (PhotofinishLocks.sharedHolds(t, s) == 0) lock(ACQUIRE_SHARED, s, 0, site);
+                break;
+            case 4:
+                if (PhotofinishLocks.sharedHolds(t, s) == 0) lock(ACQUIRE_SHARED, s, TRIED, site);
+                break;
+            default:
+                if (PhotofinishLocks.sharedHolds(t, s) == 1) lock(RELEASE_SHARED, s, 0, site);
+        }
+    }
+
+    private static void lock(int kind, PhotofinishShadow s, int bits, int site) {
+        PhotofinishNative.point(kind, number(s), bits, site);
+    }
+
+    // Threads, in explorations.
+
+    static void joining(PhotofinishThread t, Object thread, long millis) {
+        if (EXPLORE && millis >= 0 && free(t)) PhotofinishNative.threadStep(JOIN, thread, millis > 0 ? TIMED : 0);
+    }
+
+    static void asking(PhotofinishThread t, Object thread, int what) {
+        if (!EXPLORE || !free(t)) return;
+        PhotofinishNative.threadStep(what == 0 ? IS_ALIVE : what == 1 ? IS_INTERRUPTED : INTERRUPTED, thread, 0);
+    }
+
+    /** A loop that changes nothing of the thread's own: a jump back to its head, or the head itself. */
+    static void waits(PhotofinishThread t, int loop, boolean back) {
+        if (EXPLORE && free(t)) PhotofinishNative.looped(loop, back);
     }
 
     static void rawPoint(PhotofinishThread t, Object o, long offset, int code, int site) {
@@ -166,6 +271,23 @@ final class PhotofinishControl {
         int op = code & 15;
         int kind = op == 0 ? ATOMIC_READ : op == 1 ? ATOMIC_WRITE : ATOMIC_UPDATE;
         point(kind, o == null ? null : PhotofinishTable.near(t, o, site), offset, site);
+        if (EXPLORE && kind == ATOMIC_UPDATE && o != null) {
+            t.updating = o;
+            t.updated = offset;
+            t.before = eight(o, offset);
+        }
+    }
+
+    private static long eight(Object o, long offset) {
+        return (long) U.getInt(o, offset) << 32 | U.getInt(o, offset + 4) & 0xffffffffL;
+    }
+
+    /** In an exploration, after an atomic access: one that left all as it was changed nothing. */
+    static void updated(PhotofinishThread t) {
+        Object o = t.updating;
+        if (o == null) return;
+        t.updating = null;
+        if (eight(o, t.updated) == t.before) PhotofinishNative.failed();
     }
 
     static void vhPoint(PhotofinishThread t, VarHandle vh, Object base, int index, int code, int site) {
@@ -327,6 +449,6 @@ final class PhotofinishControl {
 
     /** What the thread tried came to nothing. */
     static void failed(PhotofinishThread t) {
-        if (U.getInt(CHOICE) != 0 && t.place != 0) PhotofinishNative.failed();
+        if (EXPLORE ? free(t) : U.getInt(CHOICE) != 0 && t.place != 0) PhotofinishNative.failed();
     }
 }

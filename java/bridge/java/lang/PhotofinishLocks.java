@@ -66,6 +66,7 @@ final class PhotofinishLocks {
     }
 
     static void exit(PhotofinishThread t, PhotofinishShadow s, byte kind, int site) {
+        if (PhotofinishControl.EXPLORE && kind == MONITOR) PhotofinishControl.exiting(t, s, site);
         if (s == PhotofinishTable.NONE) pop(t, s, kind);
         if (s.holder != t) return; // not ours: the JVM throws, or it was taken before we looked
         pop(t, s, kind);
@@ -297,6 +298,15 @@ final class PhotofinishLocks {
             t.heldKinds[j] = t.heldKinds[j + 1];
         }
         t.held[last] = null;
+    }
+
+    /** How often a thread holds a lock in shared mode. */
+    static int sharedHolds(PhotofinishThread t, PhotofinishShadow s) {
+        int n = 0;
+        for (int i = 0; i < t.heldCount; i++) {
+            if (t.held[i] == s && t.heldKinds[i] == SHARED) n++;
+        }
+        return n;
     }
 
     private static int indexOf(PhotofinishThread t, PhotofinishShadow s, byte kind) {

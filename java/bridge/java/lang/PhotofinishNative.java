@@ -249,6 +249,21 @@ final class PhotofinishNative {
     /** The thread is about to do something that others can notice: returns when it may. */
     static native void point(int kind, long object, int slot, int site);
 
+    /** In an exploration: the name of an object that equivalent executions share; 0 if it has none. */
+    static native long nameOf(Object o);
+
+    /** The object with this number has that name. */
+    static native void named(long number, long name);
+
+    /** In an exploration: a point before something that concerns another thread; null is this one. */
+    static native void threadStep(int kind, Object thread, int bits);
+
+    /** The thread jumps back to the head of a loop that nothing of its own changes, or is there. */
+    static native void looped(int loop, boolean back);
+
+    /** A lock that was used as a whole gets a condition. */
+    static native void lateCondition();
+
     /** Delays the thread, or does not. */
     static native void disturb();
 

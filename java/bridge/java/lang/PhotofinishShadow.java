@@ -42,6 +42,15 @@ final class PhotofinishShadow extends PhotofinishArray {
     /** The strategy knows that class. */
     boolean told;
 
+    /** Its acquisition was told to an exploration, so its release must be. */
+    boolean stepped;
+
+    /** A lock that has conditions: what happens inside it is explored step by step. */
+    boolean open;
+
+    /** The name that equivalent executions know the object by; 0: none. */
+    final long made;
+
     /** Class of the object, or the class that it is itself, for reports. */
     final String name;
 
@@ -51,6 +60,7 @@ final class PhotofinishShadow extends PhotofinishArray {
 
     PhotofinishShadow(Object o, int hash) {
         super(o, hash);
+        made = o != null && PhotofinishControl.EXPLORE ? PhotofinishNative.nameOf(o) : 0;
         isClass = o instanceof Class;
         isLoader = o instanceof ClassLoader;
         name = o == null ? null : (isClass ? (Class<?>) o : o.getClass()).getName();

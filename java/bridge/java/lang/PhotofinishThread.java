@@ -69,6 +69,15 @@ public final class PhotofinishThread {
     /** Trusted code is about to take a lock of java.util.concurrent: 1 before its method, 2 inside. */
     int trusting;
 
+    /** In an exploration: what is being updated atomically, and what was there. */
+    Object updating;
+
+    long updated;
+    long before;
+
+    /** The modelled method that begins is explored step by step. */
+    boolean opened;
+
     /** Locks held, innermost last, and of which kind each is (see PhotofinishLocks). */
     PhotofinishShadow[] held = new PhotofinishShadow[8];
 

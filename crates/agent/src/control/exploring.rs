@@ -1,0 +1,259 @@
+//! What is a step of its own when all schedules are explored: everything that
+//! blocks stands before its operation until `schedule::Guided` says that it need
+//! not wait, and then does it at once. So nothing blocks in `World`.
+//!
+//! What no step tells of (monitors inside the JDK's own work) is waited for by
+//! giving way, and said: the exploration is not complete then.
+
+use super::{Control, Place};
+use crate::Agent;
+use crate::jni::Jni;
+use explore::Made;
+use jni_sys::jobject;
+use schedule::guided::{Outcome, TIMED, slot_of};
+use schedule::{Guided, Kind, Op};
+use serde_json::json;
+
+const MILLI: u64 = 1_000_000;
+
+impl Control {
+    pub(super) fn guided<T>(&self, f: impl FnOnce(&mut Guided) -> T) -> Option<T> {
+        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        state.world.strategy().guided().map(f)
+    }
+
+    pub fn is_exploring(&self) -> bool {
+        self.settings.is_exploring()
+    }
+
+    /// Makes the step, and says what came of it.
+    fn step(&self, a: &Agent, jni: Jni, kind: Kind, obj: u64, slot: u32) -> Option<Made> {
+        let me = Place::current()?;
+        let op = Op {
+            kind,
+            site: 0,
+            obj,
+            slot,
+        };
+        self.point(a, jni, op);
+        self.guided(|g| g.result(me.thread))?
+    }
+
+    /// A step that another thread may notice.
+    pub(super) fn step_on(
+        &self,
+        a: &Agent,
+        jni: Jni,
+        kind: Kind,
+        other: &Place,
+        bits: u32,
+    ) -> Option<Made> {
+        self.step(a, jni, kind, 0, slot_of(other.thread) | bits)
+    }
+
+    /// A step on a thread of the program's; none if it is not controlled, or
+    /// not started yet.
+    pub fn thread_step(&self, a: &Agent, jni: Jni, kind: Kind, thread: jobject, bits: u32) {
+        let other = match thread.is_null() {
+            true => Place::current(),
+            false => self.place_of(jni, thread),
+        };
+        match other {
+            Some(other) => {
+                self.step_on(a, jni, kind, other, bits);
+            }
+            None => self.name_uncontrolled(a, "a thread was asked for that had not been started"),
+        }
+    }
+
+    pub(super) fn sleep_explored(
+        &self,
+        a: &Agent,
+        jni: Jni,
+        me: &'static Place,
+        millis: u64,
+    ) -> Option<()> {
+        let made = self.step(a, jni, Kind::Sleep, 0, TIMED)?;
+        if made.cleared {
+            self.take_interrupt(jni, me);
+            a.bridge.get()?.throw_interrupted(jni, "sleep interrupted");
+        } else {
+            self.pass(millis.saturating_mul(MILLI));
+        }
+        Some(())
+    }
+
+    fn pass(&self, nanos: u64) {
+        let mut state = self.lock();
+        state.world.pass(nanos);
+        self.now
+            .store(state.world.now(), std::sync::atomic::Ordering::Relaxed);
+    }
+
+    /// Object.wait, by a thread that has just given the monitor back, however
+    /// often it held it.
+    pub(super) fn wait_explored(
+        &self,
+        a: &Agent,
+        jni: Jni,
+        me: &'static Place,
+        (o, number): (jobject, u64),
+        holds: u32,
+        millis: u64,
+    ) {
+        if self.place_of(jni, o).is_some() {
+            // Part of a join with a time limit, which was a step.
+            self.pass(millis.saturating_mul(MILLI));
+            jni.enter_monitor(o, holds);
+            return;
+        }
+        if number == 0 {
+            self.await_untold(a, jni, 0);
+            jni.enter_monitor(o, holds);
+            return;
+        }
+        let timed = if millis > 0 { TIMED } else { 0 };
+        let begun = self.step(a, jni, Kind::Wait, number, timed);
+        let made = match begun {
+            Some(made) if !made.done => Some(made),
+            _ => self.step(a, jni, Kind::WaitEnd, number, timed),
+        };
+        jni.enter_monitor(o, holds);
+        if made.is_some_and(|m| m.cleared) {
+            self.take_interrupt(jni, me);
+            if let Some(bridge) = a.bridge.get() {
+                bridge.throw_interrupted(jni, "");
+            }
+        } else if made.is_some_and(|m| m.expired) {
+            self.pass(millis.saturating_mul(MILLI));
+        }
+    }
+
+    pub(super) fn notify_explored(&self, a: &Agent, jni: Jni, o: jobject, all: bool) {
+        let kind = if all { Kind::NotifyAll } else { Kind::Notify };
+        // A monitor that no step told of is not the program's.
+        let number = a.bridge.get().map_or(0, |b| b.number_of(jni, o, false));
+        if number != 0 {
+            self.step(a, jni, kind, number as u64, 0);
+        }
+    }
+
+    pub(super) fn park_explored(&self, a: &Agent, jni: Jni, absolute: bool, time: i64) {
+        let timed = absolute || time != 0;
+        let made = self.step(a, jni, Kind::Park, 0, if timed { TIMED } else { 0 });
+        if timed && made.is_some_and(|m| m.expired) {
+            let now = self.now.load(std::sync::atomic::Ordering::Relaxed);
+            let start = self.settings.clock.saturating_mul(MILLI);
+            let nanos = match (absolute, u64::try_from(time).unwrap_or(0)) {
+                (false, nanos) => nanos,
+                (true, millis) => millis
+                    .saturating_mul(MILLI)
+                    .saturating_sub(start)
+                    .saturating_sub(now),
+            };
+            self.pass(nanos);
+        }
+    }
+
+    /// The flag was set before we were asked: nobody may see it before the step.
+    pub(super) fn interrupt_explored(
+        &self,
+        a: &Agent,
+        jni: Jni,
+        thread: jobject,
+        other: &'static Place,
+    ) {
+        let Some(field) = self.fields.get().map(|f| f.interrupted) else {
+            return;
+        };
+        jni.clear_boolean_field(thread, field);
+        self.step_on(a, jni, Kind::Interrupt, other, 0);
+        jni.set_boolean_field(thread, field, true);
+    }
+
+    /// A monitor of code that has no points is held by another thread.
+    pub(super) fn await_untold(&self, a: &Agent, jni: Jni, site: u32) {
+        self.name_uncontrolled(a, "a thread waited for a monitor inside the JDK");
+        let mut op = super::life::op(Kind::Yield);
+        op.site = site;
+        self.point(a, jni, op);
+    }
+
+    /// The running thread jumps back to the head of a loop that nothing of its own
+    /// changes, or is there.
+    pub fn looped(&self, number: u32, back: bool) {
+        if let Some(me) = Place::current() {
+            self.guided(|g| match back {
+                true => g.looped(me.thread, number),
+                false => g.at_head(me.thread, number),
+            });
+        }
+    }
+
+    /// What a thread waits for, in words, and who holds it.
+    pub(super) fn stands_before(
+        &self,
+        a: &Agent,
+        jni: Jni,
+        place: &Place,
+        op: &Op,
+    ) -> (String, Option<String>) {
+        let bridge = a.bridge.get();
+        let object = |number: u64| {
+            let named = bridge.map(|b| b.named(jni, number as i32));
+            named.unwrap_or_default()
+        };
+        let holder = self.guided(|g| g.holder(op)).flatten();
+        let holder = holder.and_then(|t| self.place(t)).map(|p| p.name.clone());
+        match op.kind {
+            Kind::Acquire | Kind::AcquireShared => {
+                (format!("the lock of {}", object(op.obj)), holder)
+            }
+            Kind::WaitEnd => match holder {
+                Some(holder) => (format!("the lock of {}", object(op.obj)), Some(holder)),
+                None => (format!("a notify of {}", object(op.obj)), None),
+            },
+            Kind::Join => {
+                let other = (op.slot >> 3).checked_sub(1).and_then(|t| self.place(t));
+                let name = other.map_or("", |p| &p.name);
+                (format!("the end of thread \"{name}\""), None)
+            }
+            Kind::Park => {
+                let what = bridge.map(|b| b.blocker(jni, place.object).0);
+                let what = what.filter(|w| !w.is_empty());
+                (what.unwrap_or_else(|| "an unpark".into()), None)
+            }
+            kind => (format!("its turn ({kind:?})"), None),
+        }
+    }
+
+    /// The execution, for whoever explores.
+    pub(super) fn tell_execution(&self, a: &Agent) {
+        let Some((outcome, blurred)) = self.guided(|g| (g.end(), g.is_blurred())) else {
+            return;
+        };
+        if blurred {
+            self.name_uncontrolled(a, "more threads than an exploration can tell apart");
+        }
+        let told = match outcome {
+            Outcome::Made(execution) => json!({"execution": execution}),
+            Outcome::Diverged(at) => json!({"diverged": at}),
+        };
+        let path = a.options.out.join("execution.json");
+        if let Err(e) = std::fs::write(&path, told.to_string()) {
+            a.findings
+                .warn(&format!("cannot write {}: {e}", path.display()));
+        }
+    }
+}
+
+/// Where an execution left the one that was asked for.
+pub(super) fn describe(at: &explore::Divergence) -> serde_json::Value {
+    let words = |label: &explore::Label| format!("thread {}: {:?}", label.thread, label.op);
+    json!({
+        "step": at.step,
+        "expected": words(&at.expected),
+        "got": at.got.as_ref().map_or_else(|| "a thread that cannot go on".into(), words),
+        "why": "",
+    })
+}

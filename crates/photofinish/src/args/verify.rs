@@ -1,0 +1,92 @@
+//! The options of `verify`.
+
+use super::{Launch, Show, Steer};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// Whom to let go on first where it is open: to meet a first race sooner
+    #[arg(long, value_enum, default_value = "plain")]
+    pub order: SearchOrder,
+    /// Explore only executions with at most K preemptions: `preemptions=2`
+    #[arg(long, value_name = "preemptions=K", value_parser = bound)]
+    pub bound: Option<u32>,
+    /// Stop after this many executions that show a race
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub threshold: Option<u64>,
+    /// Stop after this many executions
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_executions: Option<u64>,
+    /// Stop after this many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_seconds: Option<u64>,
+    /// Executions side by side [default: one a core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub jobs: Option<u32>,
+    /// The program's standard input [default: none]
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+    #[command(flatten)]
+    pub steer: Steer,
+    #[command(flatten)]
+    pub launch: Launch,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SearchOrder {
+    /// As few switches as there can be
+    Plain,
+    /// Writes
+    WritesFirst,
+    /// What touches a location that another thread wrote
+    WatchWritten,
+    /// Threads that did not lately acquire what another had released
+    AvoidReleaseAcquire,
+    /// Acquires of what nobody has released yet
+    AcquireFirst,
+}
+
+impl SearchOrder {
+    pub fn order(self) -> explore::Order {
+        match self {
+            SearchOrder::Plain => explore::Order::Plain,
+            SearchOrder::WritesFirst => explore::Order::WritesFirst,
+            SearchOrder::WatchWritten => explore::Order::WatchWritten,
+            SearchOrder::AvoidReleaseAcquire => explore::Order::AvoidReleaseAcquire,
+            SearchOrder::AcquireFirst => explore::Order::AcquireFirst,
+        }
+    }
+}
+
+/// `preemptions=2`.
+fn bound(text: &str) -> Result<u32, String> {
+    let number = text.strip_prefix("preemptions=");
+    let number = number.ok_or("write preemptions=K, such as preemptions=2")?;
+    number
+        .parse()
+        .map_err(|_| format!("{number:?} is no number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds() {
+        assert_eq!(bound("preemptions=2"), Ok(2));
+        for bad in ["", "2", "preemptions=", "preemptions=-1", "switches=2"] {
+            assert!(bound(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn orders_have_the_names_that_the_exploration_knows() {
+        for order in SearchOrder::value_variants() {
+            let name = order.to_possible_value().unwrap();
+            assert_eq!(explore::Order::named(name.get_name()), Some(order.order()));
+        }
+    }
+}

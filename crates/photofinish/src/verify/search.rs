@@ -1,0 +1,393 @@
+//! The coordinator: hands executions out to JVMs, takes in what they were, and
+//! knows what stands between it and a complete exploration.
+//!
+//! An execution is a JVM of its own here. It is told how to begin in a file of
+//! its run directory (`job.json`) and leaves what it did beside it
+//! (`execution.json`), with findings and summary as every run.
+
+use crate::exit::Failure;
+use crate::launch::{Launcher, Plan, RunDir};
+use crate::session::Session;
+use crate::steer;
+use anyhow::Context;
+use driver::options::{Control, Mode, Statement};
+use driver::pool::{self, Ended, Next};
+use driver::process::{Input, Output, Stopped};
+use driver::run::{RunError, RunResult};
+use driver::store::Schedule;
+use explore::{Campaign, Config, Divergence, Execution, Job, Progress, Task};
+use report::finding::{Findings, Frame};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+/// How often an execution is tried whose JVM dies.
+const TRIES: u32 = 3;
+/// Runs whose findings are merged: more of the same says nothing new.
+const MOST_RUNS: u64 = 2_000;
+
+/// What to explore, and how far.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub config: Config,
+    pub jobs: usize,
+    pub deadline: Option<Instant>,
+    pub input: Input,
+    /// Of every execution; its job is filled in here.
+    pub control: Control,
+}
+
+/// An execution that showed something, and how to make it again.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    pub schedule: Schedule,
+    pub log: Vec<u8>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Explored {
+    pub session: Session,
+    pub progress: Progress,
+    /// Executions of the last round: if complete, the number of classes.
+    pub classes: u64,
+    pub rounds: u32,
+    /// Why it is not complete although nothing is left to do.
+    pub missing: BTreeSet<String>,
+    /// By the number of the run in the session.
+    pub kept: BTreeMap<u64, Kept>,
+    pub interrupted: bool,
+    pub out_of_time: bool,
+    /// The bound on preemptions.
+    pub bound: Option<u32>,
+}
+
+impl Explored {
+    /// Every schedule was explored, and nothing was out of hand.
+    pub fn is_complete(&self) -> bool {
+        self.progress.complete && self.missing.is_empty()
+    }
+}
+
+/// What an execution leaves in its directory.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Told {
+    Execution(Execution),
+    Diverged(Divergence),
+}
+
+struct Search<'a> {
+    launcher: &'a Launcher<'a>,
+    asked: &'a Asked,
+    campaign: Campaign,
+    /// By the numbers that the campaign knows them by.
+    statements: Vec<Statement>,
+    given: BTreeMap<usize, (Task, RunDir)>,
+    tries: BTreeMap<(u32, u64), u32>,
+    session: Session,
+    added: u64,
+    seen: BTreeSet<String>,
+    kept: BTreeMap<u64, Kept>,
+    missing: BTreeSet<String>,
+    failure: Option<Failure>,
+    out_of_time: bool,
+    tick: &'a mut dyn FnMut(&Progress),
+}
+
+/// Explores the program; `tick` is told how far it is after every execution.
+pub fn explore(
+    launcher: &Launcher<'_>,
+    session: Session,
+    asked: &Asked,
+    tick: &mut dyn FnMut(&Progress),
+) -> Result<Explored, Failure> {
+    let mut search = Search {
+        launcher,
+        asked,
+        campaign: Campaign::new(asked.config),
+        statements: Vec::new(),
+        given: BTreeMap::new(),
+        tries: BTreeMap::new(),
+        session,
+        added: 0,
+        seen: BTreeSet::new(),
+        kept: BTreeMap::new(),
+        missing: BTreeSet::new(),
+        failure: None,
+        out_of_time: false,
+        tick,
+    };
+    let ended = pool::run_as_it_comes(
+        asked.jobs,
+        &launcher.interrupts,
+        &mut search,
+        Search::next,
+        Search::take,
+    )?;
+    if let Some(failure) = search.failure {
+        return Err(failure);
+    }
+    Ok(Explored {
+        progress: search.campaign.progress(),
+        classes: search.campaign.executions_now(),
+        rounds: search.campaign.round() + 1,
+        session: search.session,
+        missing: search.missing,
+        kept: search.kept,
+        interrupted: ended == Ended::Interrupted,
+        out_of_time: search.out_of_time,
+        bound: asked.config.preemptions,
+    })
+}
+
+impl<'a> Search<'a> {
+    fn next(&mut self, number: usize) -> Next<'a> {
+        let left = self
+            .asked
+            .deadline
+            .map(|d| d.duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            self.out_of_time = true;
+            return Next::Done;
+        }
+        let Some(task) = self.campaign.next() else {
+            return match self.given.is_empty() {
+                true => Next::Done,
+                false => Next::Later,
+            };
+        };
+        match self.prepare(number, &task) {
+            Ok((dir, mut plan)) => {
+                plan.time_limit = left;
+                let request = self.launcher.request(&dir, plan);
+                self.given.insert(number, (task, dir));
+                Next::Run(Box::new(request))
+            }
+            Err(failure) => {
+                self.failure = Some(failure);
+                Next::Done
+            }
+        }
+    }
+
+    fn prepare(&self, number: usize, task: &Task) -> Result<(RunDir, Plan), Failure> {
+        let dir = self
+            .launcher
+            .directory(&format!("execution-{}", number + 1))?;
+        let job = dir.file("job.json");
+        std::fs::write(&job, serde_json::to_vec(&task.job)?)
+            .with_context(|| format!("cannot write {}", job.display()))?;
+        let plan = Plan {
+            control: Some(self.control(Some(job))),
+            input: self.asked.input.clone(),
+            ..Plan::new(Mode::FastTrack, Output::Capture)
+        };
+        Ok((dir, plan))
+    }
+
+    fn control(&self, job: Option<std::path::PathBuf>) -> Control {
+        let points: Vec<Statement> = self
+            .campaign
+            .points()
+            .iter()
+            .filter_map(|n| self.statements.get(*n as usize).cloned())
+            .collect();
+        Control {
+            explore: job,
+            pair: (!points.is_empty()).then(|| [points, vec![]]),
+            ..self.asked.control.clone()
+        }
+    }
+
+    fn take(&mut self, number: usize, result: Result<RunResult, RunError>) -> ControlFlow<()> {
+        let Some((task, dir)) = self.given.remove(&number) else {
+            return ControlFlow::Continue(());
+        };
+        let taken = match result {
+            Ok(run) => self.result(&task, &dir, run),
+            Err(error) => Err(error.into()),
+        };
+        if let Err(failure) = taken {
+            self.failure = Some(failure);
+        }
+        (self.tick)(&self.campaign.progress());
+        match self.failure {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    fn result(&mut self, task: &Task, dir: &RunDir, run: RunResult) -> Result<(), Failure> {
+        if run.outcome.stopped.is_some() && run.outcome.stopped != Some(Stopped::Stuck) {
+            self.out_of_time |= run.outcome.stopped == Some(Stopped::TimeLimit);
+            return Ok(self.campaign.give_back(task)?);
+        }
+        let found = &run.findings;
+        let uncontrolled = found
+            .warnings
+            .iter()
+            .filter_map(|w| w.strip_prefix("not under control: "));
+        self.missing.extend(uncontrolled.map(str::to_owned));
+        let racing = self.racing(found);
+        let told = std::fs::read(dir.file("execution.json")).ok();
+        let told: Option<Told> = told.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let control = found.summary.as_ref().and_then(|s| s.control.as_ref());
+        let ended = control.map_or("", |c| c.outcome.as_str());
+        match (told, ended) {
+            (Some(Told::Execution(execution)), "exit" | "deadlock") => {
+                self.keep(dir, &run, Some(&execution))?;
+                let findings = u64::from(!run.findings.races.is_empty());
+                let done = self.campaign.finish(task, &execution, findings, racing);
+                if done.is_err() {
+                    self.missing.insert(DIVERGED.to_owned());
+                    self.campaign.diverged(task, [])?;
+                }
+            }
+            (Some(Told::Diverged(at)), _) => {
+                self.keep(dir, &run, None)?;
+                // A race that was not a point before explains it.
+                if racing.is_empty() {
+                    self.missing
+                        .insert(format!("{DIVERGED}, at step {} of an execution", at.step));
+                }
+                self.campaign.diverged(task, racing)?;
+            }
+            (Some(Told::Execution(execution)), _) => {
+                self.keep(dir, &run, Some(&execution))?;
+                let what = match ended {
+                    "limit" => {
+                        "an execution was cut off after too many steps: \
+                                a loop that waits for others, or for ever"
+                    }
+                    _ => "an execution did not get on",
+                };
+                self.missing.insert(what.to_owned());
+                self.campaign.diverged(task, racing)?;
+            }
+            (None, _) => self.lost(task, run)?,
+        }
+        Ok(())
+    }
+
+    /// The JVM died, or would not start.
+    fn lost(&mut self, task: &Task, run: RunResult) -> Result<(), Failure> {
+        let tries = self.tries.entry((task.round, task.job.id)).or_default();
+        *tries += 1;
+        if run.started && *tries < TRIES {
+            return Ok(self.campaign.give_back(task)?);
+        }
+        let refused = !run.started;
+        self.added += 1;
+        self.session.add(run);
+        self.missing
+            .insert("the JVM ended before it could say what it had done".to_owned());
+        self.campaign.diverged(task, [])?;
+        if refused {
+            // Another one will not start either.
+            self.asked_enough();
+        }
+        Ok(())
+    }
+
+    fn asked_enough(&mut self) {
+        while let Some(task) = self.campaign.next() {
+            if self.campaign.diverged(&task, []).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The statements of an execution's races, by number.
+    fn racing(&mut self, found: &Findings) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        for access in found.races.iter().flat_map(|race| &race.accesses) {
+            let Some(statement) = statement(&access.frame) else {
+                self.missing
+                    .insert("a statement that races could not be found again".to_owned());
+                continue;
+            };
+            let known = self.statements.iter().position(|s| *s == statement);
+            numbers.push(known.unwrap_or_else(|| {
+                self.statements.push(statement);
+                self.statements.len() - 1
+            }) as u32);
+        }
+        numbers
+    }
+
+    /// Keeps an execution that shows something new.
+    fn keep(
+        &mut self,
+        dir: &RunDir,
+        run: &RunResult,
+        execution: Option<&Execution>,
+    ) -> Result<(), Failure> {
+        let found = &run.findings;
+        let mut new = self.added == 0;
+        for key in keys(found) {
+            new |= self.seen.insert(key);
+        }
+        if !new && (keys(found).is_empty() || self.added >= MOST_RUNS) {
+            return Ok(());
+        }
+        self.added += 1;
+        let number = self.session.add(run.clone());
+        if let (true, Some(execution)) = (new, execution) {
+            let control = self.control(None);
+            let summary = found.summary.as_ref().and_then(|s| s.control.as_ref());
+            let ended = summary.map_or("unknown", |c| c.outcome.as_str()).to_owned();
+            let mode = Mode::FastTrack.name();
+            let job = Job {
+                id: 0,
+                beginning: execution.steps.iter().map(|s| s.label.clone()).collect(),
+                order: self.asked.config.order,
+                preemptions: None,
+            };
+            let schedule = steer::schedule("", mode, &control, summary, &run.outcome, ended);
+            let kept = Kept {
+                schedule: Schedule {
+                    job: Some(serde_json::to_string(&job)?),
+                    ..schedule
+                },
+                log: std::fs::read(dir.log()).unwrap_or_default(),
+            };
+            self.kept.insert(number, kept);
+        }
+        Ok(())
+    }
+}
+
+const DIVERGED: &str =
+    "the program did not do the same again: it depends on something besides the schedule";
+
+/// What an execution shows, in words that are the same for the same.
+fn keys(found: &Findings) -> Vec<String> {
+    let line = |f: &Frame| format!("{}.{}:{:?}", f.class, f.method, f.line.or(f.bci));
+    let races = found.races.iter().map(|race| {
+        let mut lines = race.accesses.each_ref().map(|a| line(&a.frame));
+        lines.sort();
+        format!("race {:?} {lines:?}", race.location)
+    });
+    let stills = found.deadlocks.iter().chain(&found.livelocks);
+    let stills = stills.map(|still| {
+        let at = |t: &report::control::Waiting| t.stack.first().map(line);
+        let threads: Vec<_> = still.threads.iter().map(at).collect();
+        format!("standstill {threads:?}")
+    });
+    let failures = found.uncaught.iter().map(|failure| {
+        let at = failure.stack.first().map(line);
+        format!("failure {} {at:?}", failure.class())
+    });
+    races.chain(stills).chain(failures).collect()
+}
+
+fn statement(frame: &Frame) -> Option<Statement> {
+    Some(Statement::Exact {
+        class: frame.class.replace('.', "/"),
+        method: frame.method.clone(),
+        desc: frame.desc.clone()?,
+        bci: frame.bci?,
+    })
+}

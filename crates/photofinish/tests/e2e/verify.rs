@@ -1,0 +1,94 @@
+//! `verify`: as many executions as there are classes, what they show, and an
+//! honest word about whether that was all.
+
+use crate::expected::{Expected, Section, names};
+use crate::support::{Detected, Program, finish, photofinish};
+use serde_json::Value;
+use std::path::Path;
+
+fn verify(program: &Program, results: &Path, options: &[&str]) -> Detected {
+    let results = results.to_str().unwrap();
+    program.reported(&[&["verify", "--results", results], options].concat())
+}
+
+/// More executions than a test should wait for.
+const MANY: u64 = 10;
+
+fn section<'a>(expected: &'a Expected, name: &str) -> &'a Section {
+    expected.sections.iter().find(|s| s.name == name).unwrap()
+}
+
+#[test]
+fn as_many_executions_as_there_are_classes() {
+    let expected = Expected::load("verify");
+    for section in &expected.sections {
+        let wanted = section.executions.unwrap();
+        if wanted > MANY {
+            continue;
+        }
+        let results = tempfile::tempdir().unwrap();
+        let program = expected.program("verify", section);
+        let found = verify(&program, results.path(), &[]);
+        let name = &section.name;
+        let exploration = &found.report["exploration"];
+        assert_eq!(exploration["complete"], true, "{name}: {}", found.stderr);
+        assert_eq!(exploration["classes"], wanted, "{name}: {}", found.stderr);
+        let locations = found.locations();
+        let locations: Vec<_> = locations.iter().map(String::as_str).collect();
+        let races: Vec<_> = names(&section.races).into_iter().collect();
+        assert_eq!(locations, races, "{name}");
+        for race in found.races() {
+            assert_eq!(race["status"], "observed", "{name}");
+        }
+        let some = |list: &str| {
+            let list = found.report.get(list).and_then(Value::as_array);
+            list.is_some_and(|list| !list.is_empty())
+        };
+        let diagnosis = section.diagnosis.as_deref();
+        assert_eq!(some("deadlocks"), diagnosis == Some("deadlock"), "{name}");
+        assert_eq!(some("failures"), diagnosis == Some("uncaught"), "{name}");
+        let clean = section.races.is_empty() && diagnosis.is_none();
+        assert_eq!(found.code, Some(if clean { 0 } else { 66 }), "{name}");
+    }
+}
+
+#[test]
+fn what_an_execution_showed_can_be_seen_again() {
+    let expected = Expected::load("verify");
+    for (name, id) in [("race", "R1"), ("deadlock", "D1"), ("assertion", "F1")] {
+        let results = tempfile::tempdir().unwrap();
+        let program = expected.program("verify", section(&expected, name));
+        let found = verify(&program, results.path(), &[]);
+        assert_eq!(found.code, Some(66), "{}", found.stderr);
+        let mut tool = photofinish();
+        tool.args(["replay", "--results"])
+            .arg(results.path())
+            .arg(id);
+        let done = finish(tool, "");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(66), "{name}: {said}");
+        assert!(
+            said.contains(&format!("{id}: the same run again")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn what_was_stopped_is_not_complete() {
+    let expected = Expected::load("verify");
+    let results = tempfile::tempdir().unwrap();
+    let program = expected.program("verify", section(&expected, "twice"));
+    let found = verify(&program, results.path(), &["--max-executions", "2"]);
+    assert_eq!(found.code, Some(75), "{}", found.stderr);
+    let exploration = &found.report["exploration"];
+    assert_eq!(exploration["complete"], false);
+    assert_eq!(exploration["executions"], 2);
+    let reasons = exploration["not_complete"].as_array().unwrap();
+    assert_eq!(reasons.len(), 1, "{reasons:?}");
+    // With no preemption at all there are two orders, whatever else.
+    let found = verify(&program, results.path(), &["--bound", "preemptions=0"]);
+    assert_eq!(found.code, Some(0), "{}", found.stderr);
+    assert_eq!(found.report["exploration"]["complete"], true);
+    assert_eq!(found.report["exploration"]["preemptions"], 0);
+}
