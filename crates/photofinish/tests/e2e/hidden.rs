@@ -115,3 +115,40 @@ fn a_relation_that_is_none_is_refused() {
     assert_eq!(done.status.code(), Some(64), "{said}");
     assert!(said.contains("line 2"), "{said}");
 }
+
+#[test]
+fn a_comparison_goes_on_where_it_stopped() {
+    let (program, _) = program("figure-2");
+    let results = tempfile::tempdir().unwrap();
+    let json = results.path().join("all.json");
+    let compare = |runs: &str, program: &Program| {
+        let mut command = vec!["compare", "--schedulers", "native,drfinder", "--runs", runs];
+        command.extend(["--results", results.path().to_str().unwrap()]);
+        command.extend(["--json", json.to_str().unwrap()]);
+        program.under(&command)
+    };
+    let rows = |done: &std::process::Output| -> Vec<serde_json::Value> {
+        let said = String::from_utf8_lossy(&done.stderr);
+        let text = std::fs::read(&json).unwrap_or_else(|e| panic!("{e}: {said}"));
+        let all: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        all["runs"].as_array().unwrap().clone()
+    };
+    let first = rows(&compare("1", &program));
+    assert_eq!(
+        first.len(),
+        4,
+        "alone, native, phase-1, drfinder: {first:?}"
+    );
+    let done = compare("2", &program);
+    let second = rows(&done);
+    assert_eq!(second[..4], first[..], "what was made is not made again");
+    assert_eq!(second.len(), 7, "one more of each but phase-1: {second:?}");
+    let table = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(
+        table.contains("drfinder") && table.contains("in all"),
+        "{table}"
+    );
+    let mut other = program.clone();
+    other.args.push("another".to_owned());
+    assert_eq!(compare("2", &other).status.code(), Some(64));
+}
