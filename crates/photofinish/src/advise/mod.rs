@@ -24,6 +24,7 @@ use crate::args::Advise;
 use crate::exit::{self, Failure};
 use crate::launch::Launcher;
 use crate::outputs::Outputs;
+use crate::saved;
 use crate::session::Session;
 use crate::show;
 use crate::sources::SourceTree;
@@ -100,16 +101,8 @@ fn saved(args: &mut Advise) -> Result<(Option<Report>, Option<PathBuf>), Failure
         code: exit::USAGE,
         error,
     };
-    let read = |file: &Path| -> Result<Report, Failure> {
-        let bytes = std::fs::read(file)
-            .with_context(|| format!("cannot read {}", file.display()))
-            .map_err(usage)?;
-        Report::from_json(&bytes)
-            .with_context(|| file.display().to_string())
-            .map_err(usage)
-    };
     if let Some(file) = &args.from {
-        let report = read(file)?;
+        let report = saved::load(file, None)?;
         if args.launch.program.is_empty() {
             args.launch.program = report.program.args.iter().map(OsString::from).collect();
         }

@@ -13,6 +13,9 @@ pub struct Hunt {
     /// Runs under control that look for what free runs do not show
     #[arg(long, value_name = "N", default_value = "20")]
     pub runs: u32,
+    /// Stages to leave out, as the summary calls them: `advise`, `predict`
+    #[arg(long, value_name = "STAGE", value_delimiter = ',')]
+    pub skip: Vec<String>,
     /// Runs side by side [default: one a core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,

@@ -44,6 +44,14 @@ const TIME: Duration = Duration::from_secs(300);
 const LEAST: Duration = Duration::from_millis(500);
 
 pub fn command(args: &args::Hunt) -> Result<u8, Failure> {
+    let stages = || STAGES.iter().map(|stage| stage.name);
+    if let Some(other) = args.skip.iter().find(|name| stages().all(|s| s != *name)) {
+        let all: Vec<&str> = stages().collect();
+        return Err(Failure::usage(format!(
+            "there is no stage {other} to leave out; there are: {}",
+            all.join(", ")
+        )));
+    }
     let known = suppress::load(&args.show)?;
     let launcher = Launcher::new(&args.launch)?;
     let outputs = Outputs::open(&args.show)?;
@@ -167,6 +175,9 @@ impl Hunt<'_> {
         for (number, stage) in STAGES.iter().enumerate() {
             if self.over() {
                 break;
+            }
+            if self.args.skip.iter().any(|name| name == stage.name) {
+                continue;
             }
             if self.left(stage.share) < LEAST {
                 self.limited = true;

@@ -5,19 +5,23 @@ use super::child::Child;
 use crate::args::Confirm;
 use crate::confirm;
 use crate::exit::Failure;
+use crate::hidden::Hidden;
 use crate::launch::{Plan, RunDir};
 use crate::session::Session;
 use crate::steer;
 use crate::trace_command;
+use anyhow::Context;
 use driver::options::{Control, Mode};
 use driver::pool::{self, Ended};
 use driver::process::{Input, Output, Stopped};
 use driver::run::RunResult;
+use report::advice::OfRace;
 use report::finding::{Frame, in_jdk};
-use report::result::{Access, Race, Status};
+use report::result::{Access, Race, Report, Status};
 use report::text::clean;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
@@ -34,7 +38,7 @@ pub struct Stage {
 pub const STAGES: &[Stage] = &[
     Stage {
         name: "detect",
-        share: 0.3,
+        share: HYBRID,
         run: detect,
     },
     Stage {
@@ -44,8 +48,8 @@ pub const STAGES: &[Stage] = &[
     },
     Stage {
         name: "confirm",
-        share: 0.75,
-        run: |hunt| try_to_confirm(hunt, 0.75),
+        share: 0.6,
+        run: |hunt| try_to_confirm(hunt, 0.6),
     },
     Stage {
         name: "hidden races",
@@ -53,14 +57,28 @@ pub const STAGES: &[Stage] = &[
         run: hidden,
     },
     Stage {
+        name: "races that hide behind locks",
+        share: HELD_BACK,
+        run: held_back,
+    },
+    Stage {
         name: "confirm what was hidden",
+        share: 0.88,
+        run: |hunt| try_to_confirm(hunt, 0.88),
+    },
+    Stage {
+        name: "advise",
         share: 1.0,
-        run: |hunt| try_to_confirm(hunt, 1.0),
+        run: advise,
     },
 ];
 
-const PREDICT: f64 = 0.45;
-const HIDDEN: f64 = 0.9;
+const FASTTRACK: f64 = 0.17;
+const HYBRID: f64 = 0.25;
+const RECORD: f64 = 0.31;
+const PREDICT: f64 = 0.38;
+const HIDDEN: f64 = 0.7;
+const HELD_BACK: f64 = 0.78;
 
 /// Bytes of a recording.
 const MOST_RECORDED: u64 = 8 << 20;
@@ -72,6 +90,10 @@ const MOST_PREDICTED: u64 = 1_000_000;
 /// Lines of what a program says that does not get anywhere.
 const COMPLAINT: usize = 20;
 
+/// Runs with threads held back, at most, and who does it.
+const HELD_BACK_RUNS: u32 = 4;
+const DRFINDER: &str = "drfinder";
+
 /// Who looks for hidden races, in turn.
 const SEEKERS: [&str; 3] = ["random", "pct", "pos"];
 
@@ -79,7 +101,7 @@ const SEEKERS: [&str; 3] = ["random", "pct", "pos"];
 /// whatever has no lock in common.
 fn detect(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
     hunt.progress.say("running the program");
-    let run = free(hunt, "fasttrack", Mode::FastTrack, None, 0.2)?;
+    let run = free(hunt, "fasttrack", Mode::FastTrack, None, FASTTRACK)?;
     hunt.ends = run.outcome.stopped.is_none();
     if !hunt.ends && !hunt.interrupted {
         hunt.report.warnings.push(
@@ -102,7 +124,7 @@ fn detect(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
     hunt.head("detect");
     hunt.progress
         .say("running the program with the hybrid detector");
-    let run = free(hunt, "hybrid", Mode::Hybrid, None, 0.3)?;
+    let run = free(hunt, "hybrid", Mode::Hybrid, None, HYBRID)?;
     add(hunt, run);
     Ok("2 free runs".to_owned())
 }
@@ -112,7 +134,7 @@ fn predict(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
     let child = Child::new()?;
     let trace = child.file("trace.pft");
     hunt.progress.say("recording a run");
-    let run = free(hunt, "record", Mode::Full, Some(&trace), 0.38)?;
+    let run = free(hunt, "record", Mode::Full, Some(&trace), RECORD)?;
     let cut_off = hunt.ends && run.outcome.stopped == Some(Stopped::TimeLimit);
     let started = run.started;
     let mut session = Session::new(&hunt.args.launch);
@@ -339,6 +361,138 @@ fn keep(
         let log = (run == this).then(|| std::fs::read(dir.log()).unwrap_or_default());
         Some((row.clone(), log?))
     })
+}
+
+/// Runs in which threads are held back before locks, where an earlier run says
+/// that another may race with them then (DrFinder).
+fn held_back(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
+    let (args, launcher) = (hunt.args, hunt.launcher);
+    let before = hunt.report.races.len();
+    let wanted = args.runs.min(HELD_BACK_RUNS);
+    if wanted == 0 || !hunt.ends {
+        return Ok("not looked for".to_owned());
+    }
+    hunt.progress.say("which locks may make whom wait for whom");
+    let each = hunt.left(HELD_BACK) / (wanted + 1);
+    let pipes = (hunt.input.clone(), Output::Capture);
+    let (mut seeker, _) = Hidden::begin(launcher, None, None, pipes, Some(each))?;
+    let mut ran = 0;
+    for number in 0..wanted {
+        if hunt.over() || hunt.left(HELD_BACK).is_zero() {
+            break;
+        }
+        hunt.head("races that hide behind locks");
+        hunt.progress
+            .say(&format!("run {} of {wanted}", number + 1));
+        let seed = steer::seed(&args.steer, u64::from(number));
+        let mut control = steer::control(&args.steer, DRFINDER, seed);
+        let dir = launcher.directory(&format!("held-back-{}", number + 1))?;
+        seeker.aim(&mut control, &dir)?;
+        let plan = Plan {
+            control: Some(control.clone()),
+            input: hunt.input.clone(),
+            time_limit: Some(each),
+            ..Plan::new(Mode::FastTrack, Output::Capture)
+        };
+        let run = launcher.run_in(&dir, plan)?;
+        hunt.noticed(&run.outcome);
+        // A run that was cut short has seen little.
+        if run.findings.deadlocks.is_empty() {
+            seeker.learn(&dir);
+        }
+        keep(hunt, &control, &dir, run)?;
+        ran += 1;
+    }
+    let found = hunt.report.races.len().saturating_sub(before);
+    Ok(format!(
+        "{ran} runs with threads held back ({DRFINDER}), {found} further races"
+    ))
+}
+
+/// What to change, tried before it is told.
+fn advise(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
+    let certain = |race: &&Race| race.status >= Status::Observed && !hunt.known.hides(race);
+    if !hunt.report.races.iter().any(|race| certain(&race)) {
+        return Ok("nothing to advise on".to_owned());
+    }
+    if !hunt.ends {
+        return Ok("nothing was tried: the program does not end by itself".to_owned());
+    }
+    hunt.progress.say("looking for repairs, and trying them");
+    let child = Child::new()?;
+    let from = child.file("so-far.json");
+    let so_far = std::fs::File::create(&from).context("cannot write what was found")?;
+    hunt.report
+        .write_json(std::io::BufWriter::new(so_far))
+        .context("cannot write what was found")?;
+    let mut options: Vec<OsString> = vec!["--from".into(), from.into()];
+    options.extend(["--cost-runs", "0", "--results"].map(OsString::from));
+    options.push(child.file("results").into());
+    options.extend(of_program(hunt));
+    match child.run(hunt, "advise", &options, 1.0)? {
+        Ok(advised) => {
+            let repairs = take_advice(hunt, &advised);
+            Ok(format!("{repairs} repairs suggested"))
+        }
+        Err(why) => {
+            let text = format!("there is no advice: {why}");
+            hunt.report.warnings.push(text.clone());
+            Ok(text)
+        }
+    }
+}
+
+/// Takes over what is said of our races; ids become ours. How many repairs.
+fn take_advice(hunt: &mut Hunt<'_>, advised: &Report) -> usize {
+    let ours = |report: &Report, theirs: &str| {
+        let race = advised.races.iter().find(|race| race.id == theirs)?;
+        Some(report.find(race)?.id.clone())
+    };
+    let mut told = BTreeSet::new();
+    for race in &advised.races {
+        let mut of = OfRace::get(race);
+        let Some(id) = ours(&hunt.report, &race.id).filter(|_| !of.suggestions.is_empty()) else {
+            continue;
+        };
+        for suggestion in &mut of.suggestions {
+            told.insert((suggestion.kind.clone(), suggestion.target.clone()));
+            let removes = std::mem::take(&mut suggestion.removes);
+            let removes = removes.iter().filter_map(|id| ours(&hunt.report, id));
+            suggestion.removes = removes.collect();
+        }
+        let mut races = hunt.report.races.iter_mut();
+        if let Some(race) = races.find(|race| race.id == id) {
+            // Types of ours, with names as keys: that cannot fail.
+            let _ = of.put(race);
+        }
+    }
+    told.len()
+}
+
+/// The program and what belongs to it, as arguments.
+fn of_program(hunt: &Hunt<'_>) -> Vec<OsString> {
+    let launch = &hunt.args.launch;
+    let mut all: Vec<OsString> = Vec::new();
+    for (option, values) in [
+        ("--include", &launch.include),
+        ("--exclude", &launch.exclude),
+        ("--trusted", &launch.trusted),
+    ] {
+        all.extend(values.iter().map(|v| format!("{option}={v}").into()));
+    }
+    let mut paths: Vec<(&str, &Path)> = Vec::new();
+    paths.extend(launch.java.iter().map(|java| ("--java", java.as_path())));
+    let sources = hunt.args.show.sources.iter();
+    paths.extend(sources.map(|dir| ("--sources", dir.as_path())));
+    if let Input::File(file) = &hunt.input {
+        paths.push(("--input", file));
+    }
+    for (option, path) in paths {
+        all.extend([option.into(), path.into()]);
+    }
+    all.push("--".into());
+    all.extend(launch.program.iter().cloned());
+    all
 }
 
 /// A run in which the operating system decides who goes on.

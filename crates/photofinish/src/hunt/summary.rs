@@ -2,6 +2,7 @@
 //! what was looked at. Never more than is known.
 
 use super::Hunt;
+use report::advice::{OfRace, Validated};
 use report::confirmed::{Effect, Harm};
 use report::result::{Race, Report, Status};
 use report::suppress::name;
@@ -34,6 +35,7 @@ pub fn text(hunt: &Hunt<'_>) -> String {
         "unclear",
         of(|status| status == Status::Potential),
     );
+    section(&mut out, "repair", repairs(report));
     section(&mut out, "next", next(report));
     let mut looked: Vec<String> = Vec::new();
     for done in &hunt.done {
@@ -81,6 +83,22 @@ fn line(race: &Race) -> String {
 
 fn worst(race: &Race) -> Option<Effect> {
     race.outcomes.iter().map(|o| o.result).min()
+}
+
+/// For each race the best repair that removed it when it was tried, once.
+fn repairs(report: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    for race in &report.races {
+        let mut all = OfRace::get(race).suggestions.into_iter();
+        let tried = all.find(|s| s.validated == Validated::RemovesRace);
+        let Some(best) = tried else { continue };
+        let text = format!("{} (removes {})", best.text, best.removes.join(", "));
+        let text = clean(&text);
+        if !lines.contains(&text) {
+            lines.push(text);
+        }
+    }
+    lines
 }
 
 /// What somebody can do now.

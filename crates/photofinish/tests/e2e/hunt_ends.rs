@@ -15,7 +15,12 @@ fn tool(results: &Path, options: &[&str], program: &Program) -> Command {
         .arg("--json")
         .arg(results.with_extension("json"))
         .args(options);
-    for (name, value) in [("--time-limit", "150s"), ("--trials", "3"), ("--runs", "1")] {
+    for (name, value) in [
+        ("--time-limit", "150s"),
+        ("--trials", "3"),
+        ("--runs", "1"),
+        ("--skip", "advise"),
+    ] {
         if !options.contains(&name) {
             tool.args([name, value]);
         }
