@@ -151,6 +151,17 @@ fn once() -> u64 {
     1
 }
 
+impl Race {
+    /// Whether it may be the JDK's own affair: no code of the program is known
+    /// to be part of it. The JDK uses its collections behind locks that are not
+    /// watched; recordings do not say who called there.
+    pub fn may_be_jdks(&self) -> bool {
+        let own = |frame: &Frame| !in_jdk(&frame.class);
+        let called = |access: &Access| own(&access.frame) || access.stack.iter().any(own);
+        self.location.in_jdk() && !self.accesses.iter().any(called)
+    }
+}
+
 /// A repair of the program that was to be tried.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Tried {

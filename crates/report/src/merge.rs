@@ -60,6 +60,9 @@ struct Entry {
     last_run: usize,
 }
 
+const JDKS: &str = "races inside the JDK are called potential where it is not known who called \
+                    there: the JDK has locks of its own that are not watched";
+
 /// Collects runs; [`Merge::finish`] makes the report.
 #[derive(Debug, Default)]
 pub struct Merge {
@@ -87,7 +90,7 @@ impl Merge {
                 *allocated = allocated.take().or(race.allocated.take());
             }
             let key = Key::of(&race.location, ends(&race));
-            let status = Status::of_detector(&race.detector);
+            let status = self.standing(&race, Status::of_detector(&race.detector));
             self.add_race(key.clone(), race, this_run, status);
             if run.hidden.is_some()
                 && let Some(entry) = self.races.get_mut(&key)
@@ -147,6 +150,15 @@ impl Merge {
         }
     }
 
+    /// What a finding is worth, knowing who called.
+    fn standing(&mut self, race: &finding::Race, status: Status) -> Status {
+        if status == Status::Potential || !race.may_be_jdks() {
+            return status;
+        }
+        self.warn(JDKS.to_owned());
+        Status::Potential
+    }
+
     pub fn warn(&mut self, text: String) {
         self.warnings.insert(text);
     }
@@ -163,6 +175,7 @@ impl Merge {
         if let Location::Array { allocated, .. } = &mut race.location {
             *allocated = allocated.take().or(race.allocated.take());
         }
+        let status = self.standing(&race, status);
         let key = Key::of(&race.location, ends(&race));
         let seen = |entry: &Entry| entry.last_run == run;
         if !self.races.get(&key).is_some_and(seen)

@@ -87,6 +87,34 @@ fn both_halves_of_an_increment_are_one_race() {
 }
 
 #[test]
+fn what_may_be_the_jdks_own_affair_is_potential() {
+    let inside = |method: &str| {
+        let frame = Frame {
+            class: "java.util.HashMap".into(),
+            ..frame(method, 5, 7)
+        };
+        access(Write, frame)
+    };
+    let in_map = |first: Access| {
+        let mut race = race("fasttrack", "size", first, inside("put"));
+        race.location = Location::Field {
+            class: "java.util.HashMap".into(),
+            field: "size".into(),
+            is_static: false,
+        };
+        race
+    };
+    let unknown = report(&[vec![in_map(inside("put"))]]);
+    assert_eq!(unknown.races[0].status, Status::Potential);
+    assert_eq!(unknown.warnings.len(), 1, "it is said why");
+    let mut called = inside("put");
+    called.stack.push(frame("m", 1, 0));
+    let known = report(&[vec![in_map(called)]]);
+    assert_eq!(known.races[0].status, Status::Observed);
+    assert!(known.warnings.is_empty());
+}
+
+#[test]
 fn which_access_came_first_does_not_matter() {
     let (a, b) = (
         access(Write, frame("put", 5, 1)),
