@@ -145,20 +145,19 @@ fn a_seed_gives_the_same_run_again() {
         if section.name == "chance" {
             program.args.push("show".into());
         }
-        // A machine that is busy with other things may keep a thread waiting
-        // inside the JVM until another goes on; the report says so.
-        let in_control = |runs: &[Detected; 3]| {
+        // Another time, if a thread was kept waiting inside the JVM until others
+        // went on (the report says so), or if a thread of the JDK's own came in
+        // between with an identity hash (docs/limits.md).
+        let alike = |runs: &[Detected; 3]| {
             let warned = |run: &Detected| run.report["warnings"].to_string();
-            !runs
-                .iter()
-                .any(|run| warned(run).contains("waited inside the JVM"))
+            let waited = |run| warned(run).contains("waited inside the JVM");
+            !runs.iter().any(waited) && runs[0].stdout == runs[1].stdout
         };
+        let options = ["--detector", "hybrid"];
         let runs = (0..5)
-            .map(|_| {
-                [7, 7, 8].map(|seed| under(&program, "random", seed, &["--detector", "hybrid"]))
-            })
-            .find(in_control)
-            .unwrap_or_else(|| panic!("{}: never in control", section.name));
+            .map(|_| [7, 7, 8].map(|seed| under(&program, "random", seed, &options)))
+            .find(alike)
+            .unwrap_or_else(|| panic!("{}: never the same", section.name));
         let digests = runs
             .each_ref()
             .map(|run| run.report["runs"][0]["digest"].clone());
@@ -169,7 +168,6 @@ fn a_seed_gives_the_same_run_again() {
             runs[0].stderr
         );
         assert_eq!(digests[0], digests[1], "{}", section.name);
-        assert_eq!(runs[0].stdout, runs[1].stdout, "{}", section.name);
         assert_ne!(
             digests[0], digests[2],
             "{}: the seed does nothing",
