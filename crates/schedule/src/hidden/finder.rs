@@ -205,7 +205,7 @@ impl Finder {
                 self.counts.expired += 1;
                 self.learn(escort, false);
             }
-            self.end_escort(escort, peers);
+            self.end_escort(escort, &without(thread, peers));
         }
     }
 
@@ -224,12 +224,7 @@ impl Finder {
             self.released.push(thread);
         }
         // The one that could not get on is no candidate any more.
-        let able: Vec<Peer> = peers
-            .iter()
-            .copied()
-            .filter(|p| p.thread != escort.thread)
-            .collect();
-        self.schedule(&able);
+        self.schedule(&without(escort.thread, peers));
     }
 
     /// A thread has waited long enough and goes on by itself.
@@ -328,4 +323,9 @@ impl Finder {
             n => Some(found[self.rng.index(n)]),
         }
     }
+}
+
+fn without(thread: Thread, peers: &[Peer]) -> Vec<Peer> {
+    let others = peers.iter().filter(|p| p.thread != thread);
+    others.copied().collect()
 }

@@ -199,7 +199,8 @@ fn first(run: &Run, o: usize) -> usize {
 /// to anything. That is how the delays of the program have it.
 fn natively(at: &[usize]) -> [usize; 3] {
     match at {
-        [_, t2, t3] if *t2 < 2 || *t3 < 2 => [2, 1, 0].map(|t| if at[t] < 2 { t } else { 0 }),
+        [_, _, t3] if *t3 < 2 => [2, 1, 0],
+        [_, t2, _] if *t2 < 2 => [1, 0, 2],
         _ => [0, 2, 1],
     }
 }
