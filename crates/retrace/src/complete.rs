@@ -155,9 +155,15 @@ impl Lane {
 
     fn list(&self, need: crate::needs::Need) -> impl Iterator<Item = Dep> + use<'_> {
         self.needs.entries(need).into_iter().map(|entry| {
-            let place = self.places[(entry >> 1) as usize];
+            let at = (entry >> 1) as usize;
+            let place = self.places[at];
+            // A damaged recording may have something else where the code reads.
+            let reads = matches!(
+                self.needs.out[at].op,
+                Op::Read(_) | Op::AtomicRead(..) | Op::AtomicUpdate(..)
+            );
             match entry & 1 {
-                0 => Dep::Value(place),
+                0 if reads => Dep::Value(place),
                 _ => Dep::Happens(place),
             }
         })
