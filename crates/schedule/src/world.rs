@@ -43,6 +43,9 @@ struct Slot {
     wake: Wake,
     /// Order in which it blocked.
     since: u64,
+    /// What it is about to wait for, and whether it was woken before it did.
+    awaits: Option<u64>,
+    missed: bool,
 }
 
 pub struct World {
@@ -130,6 +133,8 @@ impl World {
             failed: false,
             wake: Wake::default(),
             since: 0,
+            awaits: None,
+            missed: false,
         });
         self.outside += 1;
         self.make_ready(thread, op(Kind::Begin, 0, 0));
@@ -162,16 +167,30 @@ impl World {
         self.resume()
     }
 
+    /// The running thread still has the monitor of `obj` and is about to wait for
+    /// it. Threads outside may take the monitor before the thread blocks.
+    pub fn about_to_wait(&mut self, me: Thread, obj: u64) {
+        if let Some(slot) = self.slots.get_mut(me as usize) {
+            (slot.awaits, slot.missed) = (Some(obj), false);
+        }
+    }
+
     /// The running thread cannot go on.
     pub fn block(&mut self, me: Thread, why: Blocked) -> Next {
         self.order += 1;
+        let mut missed = false;
         if let Some(slot) = self.slots.get_mut(me as usize) {
             slot.since = self.order;
+            let awaited = slot.awaits.take() == Some(why.obj) && why.why == Why::Wait;
+            missed = std::mem::take(&mut slot.missed) && awaited;
         }
         if let Some(deadline) = why.deadline {
             self.timers.insert((deadline, self.order, me));
         }
         self.set(me, Status::Blocked(why));
+        if missed {
+            self.wake(me, Wake::Signalled);
+        }
         self.resume()
     }
 
@@ -251,8 +270,12 @@ impl World {
         }
     }
 
-    /// Wakes all that wait for `obj`, whose monitor nobody holds: a thread ended.
+    /// Wakes all that wait for `obj`, or are about to: a thread ended, or one that
+    /// is not controlled notified.
     pub fn wake_waiting(&mut self, obj: u64) {
+        for slot in &mut self.slots {
+            slot.missed |= slot.awaits == Some(obj);
+        }
         for thread in self.waiting(obj) {
             self.wake(thread, Wake::Signalled);
         }

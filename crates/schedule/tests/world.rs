@@ -154,6 +154,21 @@ fn nobody_left_to_run_is_stuck_only_if_the_program_waits_for_somebody() {
 }
 
 #[test]
+fn a_notify_from_outside_is_not_missed_on_the_way_to_a_wait() {
+    // The monitor is given back before the world knows that the thread waits.
+    let mut w = world(Lowest, 1);
+    w.about_to_wait(0, 5);
+    w.wake_waiting(5);
+    assert_eq!(w.block(0, blocked(Why::Wait, 5, None)), Next::Run(0));
+    assert_eq!(w.woken(0), Wake::Signalled);
+    // What was told before that wait, or of another object, is not for it.
+    w.wake_waiting(5);
+    w.about_to_wait(0, 5);
+    w.wake_waiting(6);
+    assert_eq!(w.block(0, blocked(Why::Wait, 5, None)), Next::Stuck);
+}
+
+#[test]
 fn help_may_come_from_outside() {
     // A process that somebody waits for is no deadlock.
     let mut w = world(Lowest, 1);

@@ -62,6 +62,7 @@ impl Control {
         let bridge = a.bridge.get()?;
         let millis = u64::try_from(millis).ok()?;
         let object = bridge.number_of(jni, o, !self.settings.is_exploring());
+        self.lock().world.about_to_wait(me.thread, object as u64);
         let holds = jni.exit_monitor(o);
         if holds == 0 {
             return None; // not the owner: the original throws

@@ -121,7 +121,7 @@ impl Control {
     /// In the thread, after its last bytecode.
     pub fn ended(&self, a: &Agent, jni: Jni) {
         let Some(me) = Place::current() else {
-            return;
+            return self.errand_done(a, jni);
         };
         self.come_in(a, jni, me);
         if self.settings.is_exploring() {

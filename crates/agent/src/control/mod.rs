@@ -43,7 +43,7 @@ use crate::memory::RawClock;
 use callers::Callers;
 use jni_sys::{jclass, jobject};
 use journal::Journal;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use schedule::hidden::{Counts, Peer, Plan};
 use schedule::{Kind, Next, Status, Thread, Why, World};
 use serde_json::{Value, json};
@@ -89,6 +89,8 @@ struct State {
     targets: FxHashMap<u32, Kind>,
     /// Sides of the pair that have, as bits.
     reached: u8,
+    /// Processes that the program has started and whose end nobody awaits yet.
+    forked: FxHashSet<i64>,
 }
 
 /// Fields that are read and written from here.
@@ -128,6 +130,7 @@ impl Control {
                 hits: 0,
                 targets: FxHashMap::default(),
                 reached: 0,
+                forked: FxHashSet::default(),
             }),
             cpu: settings
                 .cpu

@@ -6,6 +6,13 @@ use super::{Control, Place};
 use crate::Agent;
 use crate::jni::Jni;
 use jni_sys::jobject;
+use std::cell::Cell;
+
+thread_local! {
+    /// Whether the current thread, which is not controlled, has seen to the end of
+    /// a process and may not have told everybody yet.
+    static ON_ERRAND: Cell<bool> = const { Cell::new(false) };
+}
 
 impl Control {
     /// Runs `f`, which may block for long, while others have the turn.
@@ -26,13 +33,62 @@ impl Control {
         result
     }
 
-    /// Runs `f` in a thread that is not controlled: the program may wait for what
-    /// it does, however long it takes.
-    pub fn errand<T>(&self, f: impl FnOnce() -> T) -> T {
-        self.lock().world.errand();
-        let result = f();
-        self.lock().world.errand_done();
-        result
+    /// The program has started a process. Until the JDK's thread that sees to its
+    /// end has told everybody, a thread that waits for it is not stuck.
+    pub fn forked(&self, pid: i64) {
+        let mut state = self.lock();
+        if state.forked.insert(pid) {
+            state.world.errand();
+        }
+    }
+
+    /// Runs `f`, which waits for the end of a process, in a thread that is not
+    /// controlled. Its errand is over when the thread is idle again: what it has
+    /// to say is said after `f`.
+    pub fn reap<T>(&self, a: &Agent, jni: Jni, pid: i64, f: impl FnOnce() -> T) -> T {
+        self.errand_done(a, jni);
+        let mut state = self.lock();
+        if !state.forked.remove(&pid) {
+            state.world.errand(); // it is not the program's child
+        }
+        drop(state);
+        ON_ERRAND.set(true);
+        f()
+    }
+
+    /// A thread that is not controlled is about to park. One that waits for its
+    /// next task has told all that it had to tell of the last.
+    pub fn parking(&self, a: &Agent, jni: Jni) {
+        if ON_ERRAND.get() && self.waits_for_a_task(a, jni) {
+            self.errand_done(a, jni);
+        }
+    }
+
+    fn waits_for_a_task(&self, a: &Agent, jni: Jni) -> bool {
+        const QUEUES: [&str; 2] = [
+            "Ljava/util/concurrent/SynchronousQueue",
+            "Ljava/util/concurrent/LinkedTransferQueue",
+        ];
+        let thread = a.jvmti.current_thread();
+        let field = jni.field(jni.class_of(thread), "parkBlocker", "Ljava/lang/Object;");
+        let blocker = field.map(|f| jni.object_field(thread, f));
+        let Some(blocker) = blocker.filter(|o| !o.is_null()) else {
+            return false;
+        };
+        let class = a.jvmti.class_signature(jni.class_of(blocker));
+        class.is_some_and(|class| QUEUES.iter().any(|queue| class.starts_with(queue)))
+    }
+
+    /// The current thread is back from its errand, if it was on one.
+    pub(super) fn errand_done(&self, a: &Agent, jni: Jni) {
+        if !ON_ERRAND.replace(false) {
+            return;
+        }
+        let next = self.ask(a, |world| {
+            world.errand_done();
+            world.resume()
+        });
+        self.announce(a, jni, None, next);
     }
 
     /// Whether a read from this FileInputStream may have to wait: it has nothing

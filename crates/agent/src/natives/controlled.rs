@@ -60,7 +60,7 @@ extern "system" fn fork_and_exec(
         jboolean,
     ) -> jint;
     let cpu = with(env, |a, _| a.control.as_ref().map_or(0, Control::cpu));
-    Place::roaming(cpu, || {
+    let pid = Place::roaming(cpu, || {
         original!(FORK as Original)(
             env,
             this,
@@ -75,12 +75,17 @@ extern "system" fn fork_and_exec(
             descriptors,
             redirect,
         )
-    })
+    });
+    if pid > 0 {
+        controlled(env, |c, _, _| c.forked(pid.into()));
+    }
+    pid
 }
 
 extern "system" fn park(env: Env, this: jobject, absolute: jboolean, time: jlong) {
     type Original = extern "system" fn(Env, jobject, jboolean, jlong);
     if !instead(env, |c, a, jni| c.park(a, jni, absolute != 0, time)) {
+        controlled(env, |c, a, jni| c.parking(a, jni));
         original!(PARK as Original)(env, this, absolute, time);
     }
 }
@@ -198,8 +203,10 @@ extern "system" fn epoll_wait(
 extern "system" fn await_process(env: Env, class: jclass, pid: jlong, reap: jboolean) -> jint {
     type Original = extern "system" fn(Env, jclass, jlong, jboolean) -> jint;
     let wait = || original!(REAP as Original)(env, class, pid, reap);
-    match agent().and_then(|a| a.control.as_ref()) {
-        Some(control) => control.errand(wait),
+    // SAFETY: the JVM calls natives with the current thread's environment.
+    let jni = unsafe { Jni::new(env) };
+    match agent().and_then(|a| Some((a, a.control.as_ref()?))) {
+        Some((a, control)) => control.reap(a, jni, pid, wait),
         None => wait(),
     }
 }
