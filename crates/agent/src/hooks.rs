@@ -102,7 +102,8 @@ extern "system" fn vm_start(_: RawEnv, env: *mut JNIEnv) {
 extern "system" fn vm_init(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
     with(env, |a, jni| {
         let Some(bridge) = Bridge::look_up(jni) else {
-            return a.fail("the bridge classes are not as expected");
+            return a
+                .fail("this JDK's classes are not as expected; use JDK 17 (--java or JAVA_HOME)");
         };
         let bridge = a.bridge.get_or_init(|| bridge);
         let _ = a.ref_array.set(bridge.ref_array(jni));
@@ -124,7 +125,9 @@ extern "system" fn vm_init(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
         }
         if let Some(control) = &a.control {
             if !control.look_up(jni) {
-                return a.fail("this JDK's threads are not as expected; use JDK 17");
+                return a.fail(
+                    "this JDK's threads are not as expected; use JDK 17 (--java or JAVA_HOME)",
+                );
             }
             for e in [
                 event::MONITOR_CONTENDED_ENTER,

@@ -152,14 +152,19 @@ fn once() -> u64 {
 }
 
 impl Race {
-    /// Whether it may be the JDK's own affair: no code of the program is known
-    /// to be part of it. The JDK uses its collections behind locks that are not
-    /// watched; recordings do not say who called there.
+    /// See [`may_be_jdks`].
     pub fn may_be_jdks(&self) -> bool {
-        let own = |frame: &Frame| !in_jdk(&frame.class);
-        let called = |access: &Access| own(&access.frame) || access.stack.iter().any(own);
-        self.location.in_jdk() && !self.accesses.iter().any(called)
+        let frames = self.accesses.iter();
+        let frames = frames.flat_map(|a| a.stack.iter().chain([&a.frame]));
+        may_be_jdks(&self.location, frames)
     }
+}
+
+/// Whether a race with these frames may be the JDK's own affair: no code of the
+/// program is known to be part of it. The JDK uses its collections behind locks
+/// that are not watched; recordings do not say who called there.
+pub fn may_be_jdks<'f>(location: &Location, mut frames: impl Iterator<Item = &'f Frame>) -> bool {
+    location.in_jdk() && frames.all(|frame| in_jdk(&frame.class))
 }
 
 /// A repair of the program that was to be tried.

@@ -106,11 +106,7 @@ fn races<R>(events: &[Event], trace: &Trace<R>) -> (Vec<(usize, usize)>, Vec<fin
         let race = names.race(f, "fasttrack", &[]);
         // Here nobody knows whether the JDK called there for itself, behind
         // locks that are not watched.
-        if race
-            .accesses
-            .iter()
-            .all(|a| finding::in_jdk(&a.frame.class))
-        {
+        if race.may_be_jdks() {
             continue;
         }
         reported.push(race);

@@ -16,8 +16,8 @@ use driver::pool::{self, Ended};
 use driver::process::{Input, Output, Stopped};
 use driver::run::RunResult;
 use report::advice::OfRace;
-use report::finding::{Frame, in_jdk};
-use report::result::{Access, Race, Report, Status};
+use report::finding;
+use report::result::{Race, Report, Status};
 use report::text::clean;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -192,12 +192,10 @@ fn predict(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
     }
 }
 
-/// Whether nothing of it is known to be the program's. The JDK uses its own
-/// collections behind locks that are not watched.
 fn is_jdks(race: &Race) -> bool {
-    let own = |frame: &Frame| !in_jdk(&frame.class);
-    let called = |access: &Access| own(&access.at) || access.stack.iter().any(own);
-    race.location.in_jdk() && !race.accesses.iter().any(called)
+    let accesses = race.accesses.iter();
+    let frames = accesses.flat_map(|a| a.stack.iter().chain([&a.at]));
+    finding::may_be_jdks(&race.location, frames)
 }
 
 /// Makes each race happen that nobody tried yet.
