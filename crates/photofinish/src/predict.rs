@@ -380,17 +380,23 @@ fn steps(names: &Names<'_>, events: &[Event], order: &[u32], alone: usize) -> Va
         let frame = names.frame(last.site);
         let at = match (&frame.file, frame.line) {
             (Some(file), Some(line)) => format!("{file}:{line}"),
-            _ if frame.class.is_empty() => frame.method,
+            _ if frame.class.is_empty() => frame.method.clone(),
             _ => format!("{}.{}", frame.class, frame.method),
         };
         let thread = names.thread(last.thread);
-        list.push(json!({
+        let mut step = json!({
             "thread": thread.name,
             "thread_id": thread.id,
             "events": end - start + 1,
             "last": verb(last.op),
             "at": at,
-        }));
+        });
+        // Traces of other tools have no classes.
+        if !frame.class.is_empty() {
+            step["class"] = frame.class.into();
+            step["method"] = frame.method.into();
+        }
+        list.push(step);
     }
     Value::Array(list)
 }

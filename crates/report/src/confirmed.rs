@@ -161,7 +161,7 @@ impl Failure {
     }
 
     /// The same kind of exception from the same place.
-    pub(crate) fn same(&self, other: &Failure) -> bool {
+    pub fn same(&self, other: &Failure) -> bool {
         let class = |f: &Failure| f.exception.split(':').next().map(str::to_owned);
         class(self) == class(other) && self.stack.first() == other.stack.first()
     }

@@ -39,6 +39,31 @@ fn the_page_has_the_report_its_schedules_and_sources() {
 }
 
 #[test]
+fn steps_of_a_witness_find_their_source_in_packages() {
+    let (mut report, timelines) = full();
+    let step = |class: &str, at: &str| {
+        serde_json::json!({
+            "thread": "a", "thread_id": 1, "events": 1, "last": "write", "at": at,
+            "class": class, "method": "m",
+        })
+    };
+    let witness = [
+        step("com.shop.Bank$1", "Bank.java:40"),
+        step("Plain", "Plain.java:5"),
+    ];
+    report.races[1]
+        .other
+        .insert("witness".to_owned(), witness.to_vec().into());
+    let data = data(&page(&report, &timelines));
+    let sources = &data["sources"];
+    assert!(sources["com/shop/Bank.java"]["lines"]["40"].is_string());
+    assert!(sources["Plain.java"]["lines"]["5"].is_string());
+    assert!(sources["Bank.java"]["lines"]["40"].is_null());
+    let places = &data["schedules"]["R2.witness"]["places"];
+    assert_eq!(places[0]["class"], "com.shop.Bank$1");
+}
+
+#[test]
 fn nothing_hostile_gets_out_of_the_data() {
     let (report, timelines) = hostile();
     let page = page(&report, &timelines);

@@ -166,6 +166,29 @@ fn our_own_schema_fits_our_own_reports() {
 }
 
 #[test]
+fn what_is_claimed_comes_with_its_evidence() {
+    let schema = include_str!("../../../docs/report.schema.json");
+    let schema: Value = serde_json::from_str(schema).unwrap();
+    let whole = serde_json::to_value(full().0).unwrap();
+    for (status, evidence) in [("confirmed", "replay"), ("predicted", "witness")] {
+        let races = whole["races"].as_array().unwrap();
+        let at = races.iter().position(|r| r["status"] == status).unwrap();
+        let mut without = whole.clone();
+        let race = without["races"][at].as_object_mut().unwrap();
+        race.remove(evidence).unwrap();
+        assert!(!jsonschema::is_valid(&schema, &without), "{status}");
+        // Of a lesser claim nobody asks it.
+        without["races"][at]["status"] = "potential".into();
+        assert!(jsonschema::is_valid(&schema, &without), "{status}");
+    }
+    let mut empty = whole.clone();
+    let races = empty["races"].as_array_mut().unwrap();
+    let predicted = races.iter_mut().find(|r| r["status"] == "predicted");
+    predicted.unwrap()["witness"] = Value::Null;
+    assert!(!jsonschema::is_valid(&schema, &empty));
+}
+
+#[test]
 fn perfetto_has_every_step_and_every_edge() {
     for (_, timelines) in [full(), hostile()] {
         let mut out = Vec::new();

@@ -10,6 +10,9 @@ use report::control::Hit;
 use report::merge;
 use report::result::{Race, Status};
 
+/// What the schedule of a trial without a verdict is called.
+const CUT_SHORT: &str = "cut-short";
+
 /// A trial in which a hit was made.
 #[derive(Debug)]
 pub struct Trial<'a> {
@@ -40,6 +43,8 @@ pub struct Tally {
     /// Orders whose end is known.
     known: [bool; 2],
     groups: Vec<Group>,
+    /// A trial that made it happen and whose end nobody can judge.
+    cut_short: Option<Kept>,
 }
 
 impl Tally {
@@ -49,6 +54,7 @@ impl Tally {
             hit: 0,
             known: [false; 2],
             groups: Vec::new(),
+            cut_short: None,
         }
     }
 
@@ -63,6 +69,10 @@ impl Tally {
         self.hit += 1;
         self.complete_stacks(last.first, hit);
         let Some(verdict) = trial.verdict else {
+            self.cut_short.get_or_insert_with(|| Kept {
+                schedule: trial.schedule.clone(),
+                log: log(),
+            });
             return;
         };
         let mut orders = [Some(last.first), None];
@@ -142,12 +152,12 @@ impl Tally {
             hit: self.hit,
             of: (run < asked).then_some(asked),
         });
-        race.outcomes.clear();
-        race.replay = None;
-        race.harm = None;
         if self.hit == 0 {
+            // How it was shown before is all there is to see.
             return Ok(self.race);
         }
+        race.outcomes.clear();
+        race.replay = None;
         race.status = Status::Confirmed;
         if !race.found_by.iter().any(|name| name == "racefuzzer") {
             race.found_by.push("racefuzzer".to_owned());
@@ -176,6 +186,11 @@ impl Tally {
             race.replay.get_or_insert_with(|| replay.clone());
             group.outcome.replay = Some(replay);
             race.outcomes.push(group.outcome);
+        }
+        // What was made to happen can be seen again, however that trial ended.
+        if let (None, Some(mut kept)) = (&race.replay, self.cut_short) {
+            kept.schedule.name = format!("{}.{CUT_SHORT}", race.id);
+            race.replay = Some(keep(kept)?);
         }
         Ok(self.race)
     }
@@ -374,6 +389,19 @@ mod tests {
         assert!(!tallies.is_settled());
         let (race, names) = finish(tallies.all.remove(0), 2);
         assert_eq!(race.status, Status::Confirmed);
-        assert!(names.is_empty());
+        assert_eq!(names, ["R1.cut-short"], "and can be seen again");
+        assert_eq!(race.replay.unwrap().command, "R1.cut-short");
+        assert!(race.outcomes.is_empty());
+    }
+
+    #[test]
+    fn a_trial_with_a_verdict_is_the_better_one_to_see_again() {
+        let mut tallies = tallies();
+        add(&mut tallies, &hits("f", false), None);
+        let ok = verdict(Effect::Ok, "");
+        add(&mut tallies, &hits("f", false), Some(&ok));
+        let (race, names) = finish(tallies.all.remove(0), 2);
+        assert_eq!(names, ["R1.ok"]);
+        assert_eq!(race.replay.unwrap().command, "R1.ok");
     }
 }

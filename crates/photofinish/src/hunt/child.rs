@@ -33,7 +33,7 @@ impl Child {
     }
 
     /// Runs a command until this share of the time is used; its report, or why
-    /// there is none.
+    /// there is none. One that was stopped may have come to write it.
     pub fn run(
         &self,
         hunt: &mut Hunt<'_>,
@@ -55,18 +55,15 @@ impl Child {
         };
         let outcome = process::run(job, &hunt.launcher.interrupts)?;
         hunt.noticed(&outcome);
+        let interrupted = outcome.stopped == Some(Stopped::Interrupted);
+        hunt.limited |= outcome.stopped.is_some() && !interrupted;
         let written = std::fs::read(&json).unwrap_or_default();
-        if outcome.stopped.is_none()
-            && let Ok(report) = Report::from_json(&written)
-        {
+        if let Ok(report) = Report::from_json(&written) {
             return Ok(Ok(report));
         }
         let why = match outcome.stopped {
             Some(Stopped::Interrupted) => "it was stopped".to_owned(),
-            Some(_) => {
-                hunt.limited = true;
-                "it took longer than its share of the time".to_owned()
-            }
+            Some(_) => "it took longer than its share of the time".to_owned(),
             None => {
                 hunt.failed = true;
                 let said = String::from_utf8_lossy(&outcome.stderr).into_owned();

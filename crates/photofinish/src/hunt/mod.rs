@@ -1,9 +1,10 @@
 //! `hunt`: everything, in order, for someone who just wants to know.
 //!
 //! ```text
-//! stages   what is done, one function a stage
-//! child    another of our commands as a process
-//! summary  what came of it, in a few lines
+//! stages    what is done, one function a stage
+//! explored  one of them: every schedule, if there are few enough
+//! child     another of our commands as a process
+//! summary   what came of it, in a few lines
 //! ```
 //!
 //! The stages share one report, to which each adds what it found; races keep
@@ -12,6 +13,7 @@
 //! whoever ends the hunt, with Ctrl-C or worse, keeps what was found before.
 
 mod child;
+mod explored;
 mod stages;
 mod summary;
 
@@ -78,6 +80,7 @@ pub fn command(args: &args::Hunt) -> Result<u8, Failure> {
         interrupted: false,
         limited: false,
         failed: false,
+        complete: None,
         told: BTreeSet::new(),
         done: Vec::new(),
     };
@@ -86,10 +89,11 @@ pub fn command(args: &args::Hunt) -> Result<u8, Failure> {
     let code = hunt.finish()?;
     let kept = outputs.kept(&args.steer.results, None);
     outputs.write_with(&hunt.report, &kept)?;
-    show::to_terminal(
+    show::with_schedules(
         &hunt.report,
         &args.show,
         &args.launch.program,
+        &kept,
         std::io::stderr(),
     )?;
     if !args.show.quiet {
@@ -165,6 +169,8 @@ struct Hunt<'a> {
     /// Something was left for want of time.
     limited: bool,
     failed: bool,
+    /// What can be said because every schedule was explored.
+    complete: Option<String>,
     /// Races that were told of while they were found.
     told: BTreeSet<String>,
     done: Vec<Done>,

@@ -2,6 +2,7 @@
 
 use super::Hunt;
 use super::child::Child;
+use super::explored::explore;
 use crate::args::Confirm;
 use crate::confirm;
 use crate::exit::Failure;
@@ -48,8 +49,8 @@ pub const STAGES: &[Stage] = &[
     },
     Stage {
         name: "confirm",
-        share: 0.6,
-        run: |hunt| try_to_confirm(hunt, 0.6),
+        share: CONFIRM,
+        run: |hunt| try_to_confirm(hunt, CONFIRM),
     },
     Stage {
         name: "hidden races",
@@ -62,9 +63,14 @@ pub const STAGES: &[Stage] = &[
         run: held_back,
     },
     Stage {
+        name: "verify",
+        share: VERIFY,
+        run: explore,
+    },
+    Stage {
         name: "confirm what was hidden",
-        share: 0.88,
-        run: |hunt| try_to_confirm(hunt, 0.88),
+        share: CONFIRM_HIDDEN,
+        run: |hunt| try_to_confirm(hunt, CONFIRM_HIDDEN),
     },
     Stage {
         name: "advise",
@@ -77,8 +83,11 @@ const FASTTRACK: f64 = 0.17;
 const HYBRID: f64 = 0.25;
 const RECORD: f64 = 0.31;
 const PREDICT: f64 = 0.38;
-const HIDDEN: f64 = 0.7;
-const HELD_BACK: f64 = 0.78;
+const CONFIRM: f64 = 0.56;
+const HIDDEN: f64 = 0.65;
+const HELD_BACK: f64 = 0.72;
+pub const VERIFY: f64 = 0.82;
+const CONFIRM_HIDDEN: f64 = 0.9;
 
 /// Bytes of a recording.
 const MOST_RECORDED: u64 = 8 << 20;
@@ -468,7 +477,7 @@ fn take_advice(hunt: &mut Hunt<'_>, advised: &Report) -> usize {
 }
 
 /// The program and what belongs to it, as arguments.
-fn of_program(hunt: &Hunt<'_>) -> Vec<OsString> {
+pub fn of_program(hunt: &Hunt<'_>) -> Vec<OsString> {
     let launch = &hunt.args.launch;
     let mut all: Vec<OsString> = Vec::new();
     for (option, values) in [

@@ -43,7 +43,9 @@ pub fn text(hunt: &Hunt<'_>) -> String {
         looked.push(format!("{name}: {} ({:.1} s)", clean(note), done.seconds));
     }
     section(&mut out, "looked at", looked);
-    if !report.has_findings() && hunt.exercised {
+    if let Some(complete) = &hunt.complete {
+        out += &format!("{complete}\n");
+    } else if !report.has_findings() && hunt.exercised {
         out += "Nothing was found in what these runs executed, with this input and in these\n\
                 orders. Code that did not run was not looked at.\n";
     }

@@ -142,6 +142,8 @@ struct Verdict {
     bounded: Option<u32>,
     /// Why it is not complete.
     reasons: Vec<String>,
+    /// A limit is the only reason.
+    limited: bool,
 }
 
 impl Verdict {
@@ -176,6 +178,7 @@ impl Verdict {
             rounds: explored.rounds,
             bounded: explored.bound,
             reasons,
+            limited: !explored.is_complete() && explored.missing.is_empty() && progress.lost == 0,
         }
     }
 
@@ -199,6 +202,7 @@ impl Verdict {
             "preemptions": self.bounded,
             "estimate": p.estimate.map(|all| all.round()),
             "not_complete": self.reasons,
+            "limited": self.limited,
         });
         report.other.insert("exploration".to_owned(), exploration);
     }

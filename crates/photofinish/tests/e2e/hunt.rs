@@ -119,7 +119,7 @@ fn each_example_ends_as_documented() {
         let hunted = hunt(
             &program,
             &scratch(&format!("hunt-{name}")).join("r"),
-            &["--runs", "3", "--skip", "advise"],
+            &["--runs", "3", "--skip", "advise,verify"],
         );
         // Nothing that is not documented.
         let may = &names(&section.may) | &names(&section.races);
@@ -178,4 +178,44 @@ fn what_was_found_is_there_later() {
     let said = String::from_utf8_lossy(&against.stdout).into_owned();
     assert_eq!(against.status.code(), Some(0), "{said}");
     assert!(said.contains("0 new, "), "{said}");
+}
+
+/// Everything but runs that are free and the exploration.
+const EXPLORE_ONLY: [&str; 4] = [
+    "--runs",
+    "0",
+    "--skip",
+    "predict,confirm,hidden races,races that hide behind locks,confirm what was hidden,advise",
+];
+
+#[test]
+fn a_small_program_is_explored_to_the_end() {
+    let expected = Expected::load("verify");
+    let section = |name: &str| {
+        let section = expected.sections.iter().find(|s| s.name == name);
+        expected.program("verify", section.unwrap())
+    };
+    // Nothing in any schedule, and that is said.
+    let results = scratch("hunt-explored").join("r");
+    let hunted = hunt(&section("lock2"), &results, &EXPLORE_ONLY);
+    assert_eq!(hunted.code, Some(0), "{}", hunted.stderr);
+    assert_eq!(hunted.report["exploration"]["complete"], true);
+    let sentence = "complete: no data race, deadlock or uncaught exception in any schedule";
+    assert!(hunted.stderr.contains(sentence), "{}", hunted.stderr);
+    // A race that hides behind a lock, and can be seen again from here.
+    let results = scratch("hunt-explored-race").join("r");
+    let hunted = hunt(&section("hidden"), &results, &EXPLORE_ONLY);
+    assert_eq!(hunted.code, Some(66), "{}", hunted.stderr);
+    assert_eq!(hunted.report["exploration"]["complete"], true);
+    assert!(hunted.stderr.contains("\ncomplete: every schedule"));
+    let race = &hunted.report["races"][0];
+    assert_eq!(race["status"], "observed");
+    let by = race["found_by"].as_array().unwrap();
+    assert!(by.iter().any(|by| by == "verify"), "{race}");
+    let mut tool = photofinish();
+    tool.args(["replay", "--results"]).arg(&results).arg("R1");
+    let done = finish(tool, "");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(66), "{said}");
+    assert!(said.contains("R1: the same run again"), "{said}");
 }

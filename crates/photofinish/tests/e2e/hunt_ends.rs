@@ -19,7 +19,7 @@ fn tool(results: &Path, options: &[&str], program: &Program) -> Command {
         ("--time-limit", "150s"),
         ("--trials", "3"),
         ("--runs", "1"),
-        ("--skip", "advise"),
+        ("--skip", "advise,verify"),
     ] {
         if !options.contains(&name) {
             tool.args([name, value]);

@@ -79,6 +79,11 @@ fn an_entry_changed_without_the_lock_of_its_bucket_races() {
     let race = broken.races().first().expect("a race");
     assert_eq!(location(race), "predict.Buckets$Entry.value");
     assert_eq!(race["status"], "predicted");
+    // Each step says where it is, so that its source is found in its package.
+    for step in race["witness"].as_array().unwrap().iter().rev().take(2) {
+        let class = step["class"].as_str().unwrap();
+        assert!(class.starts_with("predict.Buckets"), "{step}");
+    }
     assert!(run("repaired").races().is_empty());
 }
 

@@ -137,7 +137,6 @@ function coverageDetail() {
   const stages = list((report.hunt || {}).stages).map((s) => [s.stage, s.seconds.toFixed(1), known(s.note)]);
   const suppressed = list(report.suppressed).map((s) => [s.id, s.location, s.status, s.reason]);
   const gone = list((report.baseline || {}).gone).map((g) => [g.location, g.status, g.fingerprint]);
-  const explored = Object.entries(report.exploration || {}).filter(([, value]) => typeof value !== "object");
   return [
     el("h2", {}, "What was covered"),
     facts([
@@ -170,12 +169,7 @@ function coverageDetail() {
           )
         : null,
     ),
-    section(
-      "Exploration",
-      explored.length
-        ? facts(explored.map(([key, value]) => [key.replaceAll("_", " "), String(value)]))
-        : null,
-    ),
+    section("Exploration of all schedules", exploration(report.exploration)),
     section(
       "Runs",
       runs.length
@@ -196,6 +190,27 @@ function coverageDetail() {
     ),
     section("Not found this time", gone.length ? table(["location", "status", "fingerprint"], gone) : null),
     section("Not instrumented", skipped.length ? table(["class or method", "why"], skipped) : null),
+  ];
+}
+
+// How much of all schedules was explored; complete is a word with a meaning.
+function exploration(told) {
+  if (!told) return null;
+  const whole = told.complete
+    ? "Complete: every schedule of this program on this input was explored."
+    : "Not complete: there may be more in other schedules.";
+  const shown = ["executions", "classes", "rounds", "max_depth", "lost", "preemptions", "estimate"];
+  const named = shown.map((key) => [key.replaceAll("_", " "), told[key]]);
+  return [
+    el("p", {}, whole),
+    list(told.not_complete).length
+      ? el(
+          "ul",
+          {},
+          told.not_complete.map((text) => el("li", {}, text)),
+        )
+      : null,
+    facts(named),
   ];
 }
 
@@ -271,7 +286,7 @@ class Page {
       el(
         "p",
         { class: "verdict" },
-        found || "nothing found",
+        found || ((report.exploration || {}).complete ? "nothing found in any schedule" : "nothing found"),
         warnings ? [" · ", el("a", { href: "#coverage" }, counted(warnings, "warning"))] : null,
       ),
       el("code", { class: "program" }, "java " + list(report.program.args).join(" ")),
