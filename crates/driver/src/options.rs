@@ -128,6 +128,11 @@ pub enum Statement {
     },
     /// Every access on a line.
     Line { file: String, line: u32 },
+    /// Every access to a field of this name, in the program and in java.util.
+    Field { name: String },
+    /// There, every access to elements of arrays that hold this: a descriptor's
+    /// letter, `L` for all references and `B` for booleans too.
+    Elements { of: char },
 }
 
 impl std::fmt::Display for Statement {
@@ -140,6 +145,8 @@ impl std::fmt::Display for Statement {
                 bci,
             } => write!(f, "{class}#{method}#{desc}#{bci}"),
             Statement::Line { file, line } => write!(f, "{file}:{line}"),
+            Statement::Field { name } => write!(f, "*#field#{name}"),
+            Statement::Elements { of } => write!(f, "*#elements#{of}"),
         }
     }
 }
@@ -158,6 +165,17 @@ impl std::str::FromStr for Statement {
                     .parse()
                     .map_err(|_| format!("{bci:?} in {text:?} is no number"))?,
             });
+        }
+        match parts[..] {
+            ["*", "field", name] => {
+                let name = name.to_owned();
+                return Ok(Statement::Field { name });
+            }
+            ["*", "elements", of] if of.len() == 1 => {
+                let of = of.chars().next().unwrap_or('L');
+                return Ok(Statement::Elements { of });
+            }
+            _ => {}
         }
         let line = text
             .rsplit_once(':')
@@ -440,7 +458,12 @@ mod tests {
 
     #[test]
     fn statements_are_read_as_they_are_written() {
-        for text in ["A.java:12", "a/B$C#<init>#(I)V#7"] {
+        for text in [
+            "*#field#total",
+            "*#elements#J",
+            "A.java:12",
+            "a/B$C#<init>#(I)V#7",
+        ] {
             assert_eq!(text.parse::<Statement>().unwrap().to_string(), text);
         }
         for bad in ["", "A.java", ":3", "A.java:x", "a#b#c", "a#b#c#d"] {

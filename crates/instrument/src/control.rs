@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::Level;
 use crate::probes::{self, Probe};
+use classfile::op;
 
 /// A controlled run. Every class then gets what keeps threads from blocking
 /// inside the JVM, and classes with points say what they are about to do.
@@ -40,6 +41,13 @@ pub enum Statement {
         file: String,
         line: u16,
     },
+    /// Every access to a field of this name: whose it is, is known only when it
+    /// runs. In classes that have points.
+    Field { name: String },
+    /// Every access to elements of arrays, by the descriptor of what they hold,
+    /// `L` for all references and `B` for booleans too. In classes that have
+    /// points.
+    Elements { of: char },
 }
 
 /// What control means for one class.
@@ -56,6 +64,8 @@ pub(crate) struct ClassControl {
     instructions: Vec<(Arc<str>, Arc<str>, u16)>,
     /// Sorted.
     lines: Vec<u16>,
+    fields: Vec<Arc<str>>,
+    elements: Vec<char>,
 }
 
 impl ClassControl {
@@ -95,6 +105,10 @@ impl ClassControl {
                 Statement::Line { file, line } if source.as_ref() == Some(file) => {
                     this.lines.push(*line);
                 }
+                Statement::Field { name } if this.points => {
+                    this.fields.push(name.as_str().into());
+                }
+                Statement::Elements { of } if this.points => this.elements.push(*of),
                 _ => {}
             }
         }
@@ -123,7 +137,30 @@ impl ClassControl {
     }
 
     pub(crate) fn has_targets(&self) -> bool {
-        !self.instructions.is_empty() || !self.lines.is_empty()
+        !self.instructions.is_empty()
+            || !self.lines.is_empty()
+            || !self.fields.is_empty()
+            || !self.elements.is_empty()
+    }
+
+    /// Whether every access to fields of this name is a target.
+    pub(crate) fn is_field(&self, name: &str) -> bool {
+        self.fields.iter().any(|field| &**field == name)
+    }
+
+    /// Whether every access by this instruction, to an element, is a target.
+    pub(crate) fn is_element(&self, opcode: u8) -> bool {
+        let of = match opcode {
+            op::IALOAD | op::IASTORE => 'I',
+            op::LALOAD | op::LASTORE => 'J',
+            op::FALOAD | op::FASTORE => 'F',
+            op::DALOAD | op::DASTORE => 'D',
+            op::CALOAD | op::CASTORE => 'C',
+            op::SALOAD | op::SASTORE => 'S',
+            op::BALOAD | op::BASTORE => 'B',
+            _ => 'L',
+        };
+        self.elements.contains(&of)
     }
 
     /// Whether the instruction is a target.

@@ -44,9 +44,10 @@ impl Weaver<'_, '_, '_> {
         let plain = used
             .own
             .is_none_or(|access| access & (acc::VOLATILE | acc::FINAL) == 0);
+        let of_name = self.cx.control.is_field(&used.target.name);
         Points {
             order: self.cx.control.accesses() && may_be(acc::VOLATILE) && !used.harmless,
-            target: plain && self.is_target(pc),
+            target: plain && (self.is_target(pc) || of_name && !self.facts.is_unshared(pc)),
         }
     }
 
@@ -109,7 +110,7 @@ impl Weaver<'_, '_, '_> {
 
     /// An element of an array that is a target.
     pub(crate) fn target_element(&mut self, insn: &Insn) -> Result<(), WeaveError> {
-        if !self.is_target(insn.pc) {
+        if !self.is_target(insn.pc) && !self.cx.control.is_element(insn.op) {
             return Ok(());
         }
         let (kind, store) = match insn.op {

@@ -199,10 +199,12 @@ fn is(statement: &Statement, site: &log::Site) -> bool {
         Statement::Line { file, line } => {
             site.file.as_ref() == Some(file) && site.line == Some(u32::from(*line))
         }
+        // No pair is made of these.
+        Statement::Field { .. } | Statement::Elements { .. } => false,
     }
 }
 
-/// `class#method#desc#bci` or `File.java:12`; several statements of one side of a
+/// `class#method#desc#bci`, `File.java:12`, `*#field#name` or `*#elements#I`; several statements of one side of a
 /// pair are separated by `|`.
 fn statements(text: &str, decode: &impl Fn(&str) -> String) -> Result<Vec<Statement>, String> {
     text.split('|')
@@ -222,6 +224,14 @@ fn statement(text: &str) -> Option<Statement> {
             desc: desc.into(),
             bci: bci.parse().ok()?,
         });
+    }
+    match text.split('#').collect::<Vec<_>>()[..] {
+        ["*", "field", name] => return Some(Statement::Field { name: name.into() }),
+        ["*", "elements", of] if of.len() == 1 => {
+            let of = of.chars().next()?;
+            return Some(Statement::Elements { of });
+        }
+        _ => {}
     }
     let (file, line) = text.rsplit_once(':')?;
     Some(Statement::Line {
@@ -248,6 +258,11 @@ mod tests {
             line: 12,
         };
         assert_eq!(all, [line, exact(7), exact(9)]);
+        let all = statements("*#field#total|*#elements#J", &str::to_owned).unwrap();
+        let field = Statement::Field {
+            name: "total".into(),
+        };
+        assert_eq!(all, [field, Statement::Elements { of: 'J' }]);
         assert!(statements("nothing", &str::to_owned).is_err());
     }
 }

@@ -16,7 +16,7 @@ use driver::process::{Input, Output, Stopped};
 use driver::run::{RunError, RunResult};
 use driver::store::Schedule;
 use explore::{Campaign, Config, Divergence, Execution, Job, Progress, Task};
-use report::finding::{Findings, Frame};
+use report::finding::{Findings, Frame, Location};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -299,22 +299,31 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The statements of an execution's races, by number.
+    /// The statements of an execution's races, by number, and with each location
+    /// that raced all its accesses: FastTrack names the first that races, not
+    /// every one, and two reads in a row have one name.
     fn racing(&mut self, found: &Findings) -> Vec<u32> {
-        let mut numbers = Vec::new();
-        for access in found.races.iter().flat_map(|race| &race.accesses) {
-            let Some(statement) = statement(&access.frame) else {
-                self.missing
-                    .insert("a statement that races could not be found again".to_owned());
-                continue;
-            };
+        let mut all: Vec<Statement> = Vec::new();
+        for race in &found.races {
+            for access in &race.accesses {
+                match statement(&access.frame) {
+                    Some(statement) => all.push(statement),
+                    None => {
+                        let what = "a statement that races could not be found again";
+                        self.missing.insert(what.to_owned());
+                    }
+                }
+            }
+            all.push(accesses(&race.location));
+        }
+        let mut number = |statement: Statement| {
             let known = self.statements.iter().position(|s| *s == statement);
-            numbers.push(known.unwrap_or_else(|| {
+            known.unwrap_or_else(|| {
                 self.statements.push(statement);
                 self.statements.len() - 1
-            }) as u32);
-        }
-        numbers
+            }) as u32
+        };
+        all.into_iter().map(&mut number).collect()
     }
 
     /// Keeps an execution that shows something new.
@@ -381,6 +390,27 @@ fn keys(found: &Findings) -> Vec<String> {
         format!("failure {} {at:?}", failure.class())
     });
     races.chain(stills).chain(failures).collect()
+}
+
+/// All accesses to what may be this location.
+fn accesses(location: &Location) -> Statement {
+    match location {
+        Location::Field { field, .. } => Statement::Field {
+            name: field.clone(),
+        },
+        Location::Array { array, .. } => Statement::Elements {
+            of: match array.strip_suffix("[]").unwrap_or(array) {
+                "int" => 'I',
+                "long" => 'J',
+                "float" => 'F',
+                "double" => 'D',
+                "char" => 'C',
+                "short" => 'S',
+                "byte" | "boolean" => 'B',
+                _ => 'L',
+            },
+        },
+    }
 }
 
 fn statement(frame: &Frame) -> Option<Statement> {

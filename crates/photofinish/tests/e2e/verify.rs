@@ -4,6 +4,7 @@
 use crate::expected::{Expected, Section, names};
 use crate::support::{Detected, Program, finish, photofinish};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 fn verify(program: &Program, results: &Path, options: &[&str]) -> Detected {
@@ -50,6 +51,27 @@ fn as_many_executions_as_there_are_classes() {
         let clean = section.races.is_empty() && diagnosis.is_none();
         assert_eq!(found.code, Some(if clean { 0 } else { 66 }), "{name}");
     }
+}
+
+/// `Courier` looks at a field twice in a row. That the second look races does
+/// not follow from executions in which both come before or after the write; what
+/// lies between the two is found only if every access to what races is a point.
+#[test]
+fn a_second_look_at_what_races_is_a_point_too() {
+    let expected = Expected::load("examples");
+    let results = tempfile::tempdir().unwrap();
+    let program = expected.program("examples", section(&expected, "Courier"));
+    let found = verify(&program, results.path(), &[]);
+    assert_eq!(found.report["exploration"]["complete"], true);
+    let lines = |race: &Value| -> BTreeSet<u64> {
+        let accesses = race["accesses"].as_array().unwrap();
+        accesses.iter().filter_map(|a| a["line"].as_u64()).collect()
+    };
+    let pairs: BTreeSet<_> = found.races().iter().map(lines).collect();
+    assert_eq!(pairs.len(), 2, "{pairs:?}");
+    let failure = &found.report["failures"][0]["exception"];
+    let failure = failure.as_str().unwrap_or_default();
+    assert!(failure.contains("NullPointerException"), "{failure}");
 }
 
 #[test]
