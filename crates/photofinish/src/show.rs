@@ -38,7 +38,11 @@ pub fn command(args: &args::Report) -> Result<u8, Failure> {
     if let Some(old) = &args.baseline {
         let (earlier, name) = saved::baseline(old, &args.file)?;
         let found = Comparison::of(&report, &earlier);
-        if found.new.is_empty() && report.deadlocks.is_empty() && report.failures.is_empty() {
+        let stood = { report.deadlocks.iter() }
+            .all(|d| earlier.deadlocks.iter().any(|known| known.same(d)));
+        let failed =
+            { report.failures.iter() }.all(|f| earlier.failures.iter().any(|known| known.same(f)));
+        if found.new.is_empty() && stood && failed {
             code = exit::NOTHING_FOUND;
         }
         report
