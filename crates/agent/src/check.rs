@@ -328,6 +328,9 @@ fn is_reflection(frame: &Frame) -> bool {
         "jdk.internal.reflect.",
         "sun.reflect.",
         "java.lang.reflect.",
+        "java.lang.invoke.LambdaForm$",
+        "java.lang.invoke.DirectMethodHandle",
+        "java.lang.invoke.Invokers$Holder",
     ]
     .iter()
     .any(|p| frame.class.starts_with(p))

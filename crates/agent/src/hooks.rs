@@ -103,7 +103,7 @@ extern "system" fn vm_init(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
     with(env, |a, jni| {
         let Some(bridge) = Bridge::look_up(jni) else {
             return a
-                .fail("this JDK's classes are not as expected; use JDK 17 (--java or JAVA_HOME)");
+                .fail("this JDK's classes are not as expected; use JDK 17 or a later one that it knows (--java or JAVA_HOME)");
         };
         let bridge = a.bridge.get_or_init(|| bridge);
         let _ = a.ref_array.set(bridge.ref_array(jni));
@@ -126,7 +126,7 @@ extern "system" fn vm_init(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
         if let Some(control) = &a.control {
             if !control.look_up(jni) {
                 return a.fail(
-                    "this JDK's threads are not as expected; use JDK 17 (--java or JAVA_HOME)",
+                    "this JDK's threads are not as expected; use JDK 17 or a later one that it knows (--java or JAVA_HOME)",
                 );
             }
             for e in [

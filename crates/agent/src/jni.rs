@@ -129,6 +129,18 @@ impl Jni {
         if self.clear() { 0 } else { n }
     }
 
+    /// What a method of `o` says of `argument`; 0 if there is no such method.
+    pub fn int_of(self, o: jobject, name: &str, desc: &str, argument: jobject) -> jint {
+        let (name, desc) = (c(name), c(desc));
+        let class = self.class_of(o);
+        let id = jni!(self, GetMethodID, class, name.as_ptr(), desc.as_ptr());
+        if self.clear() || id.is_null() {
+            return 0;
+        }
+        let n = jni!(self, CallIntMethodA, o, id, &jvalue { l: argument });
+        if self.clear() { 0 } else { n }
+    }
+
     pub fn call_object(self, class: jclass, method: jmethodID, args: &[jvalue]) -> jobject {
         let o = jni!(self, CallStaticObjectMethodA, class, method, args.as_ptr());
         if self.clear() { ptr::null_mut() } else { o }

@@ -282,7 +282,9 @@ impl<'a> ClassCx<'a> {
     fn note_missing_models(&mut self) {
         for model in &self.models {
             let found = self.applied.iter().any(|m| std::ptr::eq(*m, *model));
-            if !found {
+            let renamed = models::other_name(model.class, model.method)
+                .is_some_and(|other| self.applied.iter().any(|m| m.method == other));
+            if !found && !renamed {
                 self.missing
                     .push(format!("{}.{}", model.class, model.method));
             }

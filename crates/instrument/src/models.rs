@@ -14,7 +14,7 @@
 //!   fields [`VOLATILE`] lists;
 //! * the JVM does it: a thread is seen to have ended.
 //!
-//! Checked against JDK 17 with `javap -p -c`. Looked at and found in need of no
+//! Checked against JDK 17 with `javap -p -c`, and what changed until JDK 25. Looked at and found in need of no
 //! model: Exchanger (item is published by a compare-and-set of the slot and
 //! answered through the volatile `match`), SynchronousQueue and
 //! LinkedTransferQueue (volatile `next`, `match`, `item`), ConcurrentHashMap
@@ -329,6 +329,10 @@ pub const MODELS: &[Model] = &[
     any(CLASS_VALUES, "finishEntry", Hook::Unwatched),
     any(CLASS_VALUES, "removeEntry", Hook::Unwatched),
     any(CLASS_VALUES, "changeEntry", Hook::Unwatched),
+    any(CLASS_VALUES, "readAccess", Hook::Unwatched),
+    any(CLASS_VALUES, "associateAccess", Hook::Unwatched),
+    any(CLASS_VALUES, "removeAccess", Hook::Unwatched),
+    any(CLASS_VALUES, "forcedAssociateAccess", Hook::Unwatched),
     // A task may also be taken without running it.
     any(FJ_TASK, "peekNextLocalTask", Hook::AcquireResult),
     any(FJ_TASK, "pollNextLocalTask", Hook::AcquireResult),
@@ -344,6 +348,25 @@ pub const MODELS: &[Model] = &[
     ),
     any(CLASS_VALUE, "get", Hook::AcquireResult),
 ];
+
+/// Methods that have other names in other versions: one of each pair is there.
+const RENAMED: &[(&str, [&str; 2])] = &[
+    (FJ_QUEUE, ["lockedPush", "push"]),
+    (CLASS_VALUES, ["startEntry", "readAccess"]),
+    (CLASS_VALUES, ["finishEntry", "associateAccess"]),
+    (CLASS_VALUES, ["removeEntry", "removeAccess"]),
+    (CLASS_VALUES, ["changeEntry", "forcedAssociateAccess"]),
+];
+
+/// What a method that has a model is called in other versions, if anything else.
+pub fn other_name(class: &str, method: &str) -> Option<&'static str> {
+    let mut of_class = RENAMED.iter().filter(|(c, _)| *c == class);
+    of_class.find_map(|(_, [old, new])| match method {
+        m if m == *old => Some(*new),
+        m if m == *new => Some(*old),
+        _ => None,
+    })
+}
 
 /// Models of a controlled run only.
 pub const CONTROL_MODELS: &[Model] = &[
@@ -386,6 +409,8 @@ pub const VOLATILE: &[(&str, &str)] = &[
     ("java/util/concurrent/ConcurrentSkipListMap$Node", "val"),
     ("java/util/concurrent/ConcurrentSkipListMap$Node", "next"),
     ("java/util/concurrent/ConcurrentSkipListMap$Index", "right"),
+    // Of JDK 21 and later.
+    ("java/util/concurrent/LinkedTransferQueue$DualNode", "next"),
     // The grown buffer is published by a fence and this field.
     (
         "java/util/concurrent/SubmissionPublisher$BufferedSubscription",

@@ -205,6 +205,15 @@ fn default_level(class: &str, boot_or_platform: Option<bool>) -> Level {
             Level::Full
         };
     }
+    // Handles of fields end in these, made by the linker or at run time, as
+    // Unsafe calls.
+    if let "java/lang/invoke/DirectMethodHandle$Holder"
+    | "java/lang/invoke/LambdaForm$DMH"
+    | "java/lang/invoke/LambdaForm$BMH"
+    | "java/lang/invoke/LambdaForm$MH" = class
+    {
+        return Level::Full;
+    }
     if let Some(rest) = class.strip_prefix("java/lang/") {
         return if orders_threads(rest) {
             Level::Sync
@@ -221,7 +230,7 @@ fn default_level(class: &str, boot_or_platform: Option<bool>) -> Level {
     if class.starts_with("jdk/internal/ref/") {
         return Level::Sync;
     }
-    // Reflective field access ends here (JDK 17), as Unsafe calls.
+    // So does reflective access in JDK 17; later it goes through handles.
     if class
         .strip_prefix("jdk/internal/reflect/Unsafe")
         .is_some_and(|rest| rest.ends_with("FieldAccessorImpl"))

@@ -18,36 +18,29 @@ const PARKED: jint = 0x291;
 const PARKED_TIMED: jint = 0x2a1;
 const SLEEPING: jint = 0xe1;
 
-const MILLI: u64 = 1_000_000;
+pub const MILLI: u64 = 1_000_000;
 /// How long an ending thread may take to be seen dead: it may have to wait for
 /// its own monitor.
 const DEATH: Duration = Duration::from_millis(50);
 const LONG_DEATH: Duration = Duration::from_secs(10);
 
 impl Control {
-    pub fn sleep(&self, a: &Agent, jni: Jni, millis: i64) -> Option<()> {
+    pub fn sleep(&self, a: &Agent, jni: Jni, nanos: i64) -> Option<()> {
         let me = Place::current()?;
-        let millis = u64::try_from(millis).ok()?; // negative: the original throws
+        let nanos = u64::try_from(nanos).ok()?; // negative: the original throws
         if self.settings.is_exploring() {
-            return self.sleep_explored(a, jni, me, millis);
+            return self.sleep_explored(a, jni, me, nanos);
         }
         self.come_in(a, jni, me);
         if self.take_interrupt(jni, me) {
             a.bridge.get()?.throw_interrupted(jni, "sleep interrupted");
             return Some(());
         }
-        if millis == 0 {
+        if nanos == 0 {
             self.point(a, jni, op(Kind::Yield));
             return Some(());
         }
-        let wake = self.block(
-            a,
-            jni,
-            me,
-            Why::Sleep,
-            0,
-            Some(millis.saturating_mul(MILLI)),
-        );
+        let wake = self.block(a, jni, me, Why::Sleep, 0, Some(nanos));
         if wake == Wake::Interrupted {
             self.take_interrupt(jni, me);
             a.bridge.get()?.throw_interrupted(jni, "sleep interrupted");
@@ -271,15 +264,20 @@ impl Control {
         let Some(f) = self.fields.get() else {
             return 0;
         };
-        let old = jni.int_field(me.object, f.status);
-        jni.set_int_field(me.object, f.status, status);
+        let has_status = match f.holder {
+            Some(holder) => jni.object_field(me.object, holder),
+            None => me.object,
+        };
+        let old = jni.int_field(has_status, f.status);
+        jni.set_int_field(has_status, f.status, status);
+        if f.holder.is_some() {
+            jni.delete_local(has_status);
+        }
         old
     }
 
     pub(super) fn restore_status(&self, jni: Jni, me: &Place, old: jint) {
-        if let Some(f) = self.fields.get() {
-            jni.set_int_field(me.object, f.status, old);
-        }
+        self.set_status(jni, me, old);
     }
 
     fn is_interrupted(&self, jni: Jni, me: &Place) -> bool {

@@ -5,6 +5,7 @@
 //! What no step tells of (monitors inside the JDK's own work) is waited for by
 //! giving way, and said: the exploration is not complete then.
 
+use super::blocking::MILLI;
 use super::{Control, Place};
 use crate::Agent;
 use crate::jni::Jni;
@@ -13,8 +14,6 @@ use jni_sys::jobject;
 use schedule::guided::{Outcome, TIMED, slot_of};
 use schedule::{Guided, Kind, Op};
 use serde_json::json;
-
-const MILLI: u64 = 1_000_000;
 
 impl Control {
     pub(super) fn guided<T>(&self, f: impl FnOnce(&mut Guided) -> T) -> Option<T> {
@@ -71,14 +70,14 @@ impl Control {
         a: &Agent,
         jni: Jni,
         me: &'static Place,
-        millis: u64,
+        nanos: u64,
     ) -> Option<()> {
         let made = self.step(a, jni, Kind::Sleep, 0, TIMED)?;
         if made.cleared {
             self.take_interrupt(jni, me);
             a.bridge.get()?.throw_interrupted(jni, "sleep interrupted");
         } else {
-            self.pass(millis.saturating_mul(MILLI));
+            self.pass(nanos);
         }
         Some(())
     }

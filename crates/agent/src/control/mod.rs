@@ -103,6 +103,8 @@ struct Fields {
     linking: Field,
     clock: Field,
     interrupted: Field,
+    /// What has the status, if that is not the thread itself.
+    holder: Option<Field>,
     status: Field,
     structure: Field,
     /// What the program has for exceptions of this thread.
@@ -170,6 +172,12 @@ impl Control {
     pub fn look_up(&self, jni: Jni) -> bool {
         let thread = jni.find_class("java/lang/Thread");
         let ours = jni.find_class("java/lang/PhotofinishThread");
+        // In JDK 19 and later it is in an object of its own.
+        let holder = jni.field(thread, "holder", "Ljava/lang/Thread$FieldHolder;");
+        let has_status = match holder {
+            Some(_) => jni.find_class("java/lang/Thread$FieldHolder"),
+            None => thread,
+        };
         let find = || {
             Some(Fields {
                 pf: jni.field(thread, "$pf", "Ljava/lang/PhotofinishThread;")?,
@@ -179,7 +187,8 @@ impl Control {
                 linking: jni.field(ours, "linking", "I")?,
                 clock: jni.field(ours, "clock", "J")?,
                 interrupted: jni.field(thread, "interrupted", "Z")?,
-                status: jni.field(thread, "threadStatus", "I")?,
+                holder,
+                status: jni.field(has_status, "threadStatus", "I")?,
                 structure: jni.field(thread, "eetop", "J")?,
                 handler: jni.field(
                     thread,

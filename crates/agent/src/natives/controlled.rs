@@ -16,6 +16,7 @@ wrapped! { pub(super) under_control:
     PARK: "jdk/internal/misc/Unsafe" "park" "(ZJ)V" => park;
     UNPARK: "jdk/internal/misc/Unsafe" "unpark" "(Ljava/lang/Object;)V" => unpark;
     YIELD: "java/lang/Thread" "yield" "()V" => yield_now;
+    YIELD0: "java/lang/Thread" "yield0" "()V" => yield_now0;
     INTERRUPT: "java/lang/Thread" "interrupt0" "()V" => interrupt0;
     NANOS: "java/lang/System" "nanoTime" "()J" => nano_time;
     MILLIS: "java/lang/System" "currentTimeMillis" "()J" => current_time_millis;
@@ -100,6 +101,13 @@ extern "system" fn unpark(env: Env, this: jobject, thread: jobject) {
 extern "system" fn yield_now(env: Env, class: jclass) {
     if !instead(env, |c, a, jni| c.yield_now(a, jni)) {
         original!(YIELD as Method0)(env, class);
+    }
+}
+
+/// In JDK 19 and later.
+extern "system" fn yield_now0(env: Env, class: jclass) {
+    if !instead(env, |c, a, jni| c.yield_now(a, jni)) {
+        original!(YIELD0 as Method0)(env, class);
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::{Env, Pointer, controlled, instead, with};
 use crate::agent;
+use crate::control::blocking::MILLI;
 use crate::jni::Jni;
 use jni_sys::{jboolean, jclass, jint, jlong, jobject, jobjectArray, jstring};
 use std::ffi::{CStr, c_char, c_void};
@@ -34,6 +35,8 @@ macro_rules! wrapped {
 wrapped! { always:
     START: "java/lang/Thread" "start0" "()V" => start0;
     SLEEP: "java/lang/Thread" "sleep" "(J)V" => sleep;
+    SLEEP0: "java/lang/Thread" "sleep0" "(J)V" => sleep0;
+    SLEEP_NANOS: "java/lang/Thread" "sleepNanos0" "(J)V" => sleep_nanos;
     WAIT: "java/lang/Object" "wait" "(J)V" => wait;
     WAIT0: "java/lang/Object" "wait0" "(J)V" => wait0;
     NOTIFY: "java/lang/Object" "notify" "()V" => notify;
@@ -122,8 +125,29 @@ extern "system" fn start0(env: Env, thread: jobject) {
 }
 
 extern "system" fn sleep(env: Env, class: jclass, millis: jlong) {
-    if !instead(env, |c, a, jni| c.sleep(a, jni, millis)) {
-        original!(SLEEP as MethodJ)(env, class, millis);
+    let nanos = millis.saturating_mul(MILLI as jlong);
+    sleeping(env, nanos, || {
+        original!(SLEEP as MethodJ)(env, class, millis)
+    });
+}
+
+/// In JDK 21.
+extern "system" fn sleep0(env: Env, class: jclass, nanos: jlong) {
+    sleeping(env, nanos, || {
+        original!(SLEEP0 as MethodJ)(env, class, nanos)
+    });
+}
+
+/// In later versions.
+extern "system" fn sleep_nanos(env: Env, class: jclass, nanos: jlong) {
+    sleeping(env, nanos, || {
+        original!(SLEEP_NANOS as MethodJ)(env, class, nanos)
+    });
+}
+
+fn sleeping(env: Env, nanos: jlong, original: impl FnOnce()) {
+    if !instead(env, |c, a, jni| c.sleep(a, jni, nanos)) {
+        original();
     }
     after_blocking(env, |b, jni, interrupted| {
         if interrupted {

@@ -29,6 +29,11 @@ extern "system" fn link(env: Env, class: jclass) {
     let natives = [
         ("address", "(I)J", address as *const c_void),
         (
+            "arrayBase",
+            "(Ljdk/internal/misc/Unsafe;Ljava/lang/Class;)J",
+            array_base as *const c_void,
+        ),
+        (
             "allocate",
             "(Ljava/lang/Thread;JZ)J",
             allocate as *const c_void,
@@ -107,6 +112,14 @@ fn with<T: Default>(env: Env, f: impl FnOnce(&'static Agent, Jni) -> T) -> T {
     // SAFETY: the JVM calls natives with the current thread's environment.
     let jni = unsafe { Jni::new(env) };
     guard(|| agent().map(|a| f(a, jni)).unwrap_or_default())
+}
+
+/// By the one method of Unsafe for it that has the same type in every version.
+extern "system" fn array_base(env: Env, _: jclass, u: jobject, array: jclass) -> jlong {
+    with(env, |_, jni| {
+        jni.int_of(u, "arrayBaseOffset0", "(Ljava/lang/Class;)I", array)
+            .into()
+    })
 }
 
 extern "system" fn address(env: Env, _: jclass, what: jint) -> jlong {

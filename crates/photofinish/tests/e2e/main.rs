@@ -13,6 +13,7 @@ mod followed;
 mod hidden;
 mod hunt;
 mod hunt_ends;
+mod jdks;
 mod known;
 mod offline;
 mod outputs;

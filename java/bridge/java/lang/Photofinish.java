@@ -501,13 +501,15 @@ public final class Photofinish {
     }
 
     /** A class is loaded or linked: the JVM waits for it, with locks of its own held. */
+    // Static initialisers run before the VM has its first thread; in JDK 19 and later it must not be asked for then.
+
     public static void linkingBegin() {
-        PhotofinishThread t = self();
+        PhotofinishThread t = PhotofinishThread.any ? self() : null;
         if (t != null) t.linking++;
     }
 
     public static void linkingEnd() {
-        PhotofinishThread t = self();
+        PhotofinishThread t = PhotofinishThread.any ? self() : null;
         if (t != null && t.linking > 0) t.linking--;
     }
 

@@ -336,7 +336,7 @@ final class PhotofinishControl {
     static void element(PhotofinishThread t, Object array, int index, int site) {
         if (array == null || !free(t) || index < 0 || index >= PhotofinishTable.length(array)) return;
         Class<?> c = array.getClass();
-        long slot = U.arrayBaseOffset(c) + (long) index * U.arrayIndexScale(c);
+        long slot = PhotofinishNative.base(c) + (long) index * U.arrayIndexScale(c);
         point(TARGET, PhotofinishTable.near(t, array, site), slot, site);
     }
 

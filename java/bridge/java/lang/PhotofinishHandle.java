@@ -39,21 +39,29 @@ final class PhotofinishHandle extends WeakReference<VarHandle> {
         return h;
     }
 
-    private static PhotofinishHandle make(VarHandle vh) {
+    private static PhotofinishHandle make(VarHandle handle) {
+        VarHandle vh = direct(handle);
         Class<?> c = vh.getClass();
         long field = declared(c, "fieldOffset");
         if (field > 0) {
             long offset = U.getLong(vh, field);
             long base = declared(c, "base");
-            if (base > 0) return new PhotofinishHandle(vh, STATIC, offset, 0, U.getReference(vh, base));
-            return new PhotofinishHandle(vh, FIELD, offset, 0, null);
+            if (base > 0) return new PhotofinishHandle(handle, STATIC, offset, 0, U.getReference(vh, base));
+            return new PhotofinishHandle(handle, FIELD, offset, 0, null);
         }
         long abase = declared(c, "abase");
         long ashift = declared(c, "ashift");
         if (abase > 0 && ashift > 0) {
-            return new PhotofinishHandle(vh, ARRAY, U.getInt(vh, abase), U.getInt(vh, ashift), null);
+            return new PhotofinishHandle(handle, ARRAY, U.getInt(vh, abase), U.getInt(vh, ashift), null);
         }
-        return new PhotofinishHandle(vh, OTHER, 0, 0, null);
+        return new PhotofinishHandle(handle, OTHER, 0, 0, null);
+    }
+
+    /** In JDK 22 and later one of a class that is not initialised yet stands before the handle itself. */
+    private static VarHandle direct(VarHandle vh) {
+        Class<?> c = vh.getClass();
+        long target = c.getName().equals("java.lang.invoke.LazyInitializingVarHandle") ? declared(c, "target") : 0;
+        return target > 0 ? (VarHandle) U.getReference(vh, target) : vh;
     }
 
     private static long declared(Class<?> c, String name) {

@@ -98,7 +98,7 @@ final class PhotofinishHandles {
     private static void plain(PhotofinishThread t, Object o, long offset, boolean write, int site) {
         Class<?> c = o.getClass();
         if (c.isArray()) {
-            long i = (offset - U.arrayBaseOffset(c)) / U.arrayIndexScale(c);
+            long i = (offset - PhotofinishNative.base(c)) / U.arrayIndexScale(c);
             if (i < 0 || i >= PhotofinishTable.length(o)) return;
             if (PhotofinishNative.EVENTS) PhotofinishEvents.elem(t, o, (int) i, site, write);
             else if (write) PhotofinishFastTrack.writeElem(t, o, (int) i, site);
@@ -175,7 +175,7 @@ final class PhotofinishHandles {
         long where = 0;
         int slot = 1 << 31 | (int) offset; // if nothing else tells the location apart
         if (c.isArray()) {
-            slot = (int) ((offset - U.arrayBaseOffset(c)) / U.arrayIndexScale(c));
+            slot = (int) ((offset - PhotofinishNative.base(c)) / U.arrayIndexScale(c));
         } else {
             PhotofinishLayout l =
                     o instanceof Class ? PhotofinishLayout.ofStatics(t, (Class<?>) o) : PhotofinishLayout.of(t, c, site);

@@ -9,9 +9,10 @@ final class PhotofinishNative {
     }
 
     static final Unsafe U = Unsafe.getUnsafe();
-    static final long LONG_BASE = Unsafe.ARRAY_LONG_BASE_OFFSET;
-    static final long INT_BASE = Unsafe.ARRAY_INT_BASE_OFFSET;
-    static final long REF_BASE = Unsafe.ARRAY_OBJECT_BASE_OFFSET;
+    // Unsafe's own constants have another type in later versions.
+    static final long LONG_BASE = arrayBase(U, long[].class);
+    static final long INT_BASE = arrayBase(U, int[].class);
+    static final long REF_BASE = arrayBase(U, Object[].class);
     static final long REF_SCALE = Unsafe.ARRAY_OBJECT_INDEX_SCALE;
 
     /** The table of sites: 32 bytes each; see PhotofinishFastTrack and PhotofinishEvents. */
@@ -47,6 +48,13 @@ final class PhotofinishNative {
     private static int classCount = 1;
 
     private PhotofinishNative() {}
+
+    /** Where elements of such an array begin. Those of four bytes and less all begin where ints do. */
+    static long base(Class<?> array) {
+        Class<?> c = array.getComponentType();
+        if (!c.isPrimitive()) return REF_BASE;
+        return c == long.class || c == double.class ? LONG_BASE : INT_BASE;
+    }
 
     static int slots() {
         return U.getInt(SLOTS);
@@ -208,6 +216,8 @@ final class PhotofinishNative {
     private static native void link();
 
     static native long address(int what);
+
+    private static native long arrayBase(Unsafe u, Class<?> array);
 
     private static native long allocate(Thread thread, long parentClock, boolean system);
 

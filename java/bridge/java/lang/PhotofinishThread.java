@@ -8,6 +8,9 @@ package java.lang;
  * agent read it without ceremony; the two words below it carry results of the slow path back.
  */
 public final class PhotofinishThread {
+    /** Whether there is any yet. */
+    static boolean any;
+
     static final int NEAR = 128;
     static final int BY_HASH = 512;
     static final int SETS = 64;
@@ -162,6 +165,7 @@ public final class PhotofinishThread {
     /** Called by the agent for threads that no program thread started: main, attached ones, the VM's. */
     static void attach(Thread thread, boolean system) {
         if (thread.$pf != null) return;
+        any = true;
         thread.$pf = PhotofinishNative.newThread(thread, null, system);
         if (PhotofinishNative.EVENTS) PhotofinishEvents.begin(thread.$pf);
     }

@@ -95,6 +95,7 @@ public final class Main {
         all.put("volatile-array-reference", Volatiles.ArrayReference::new);
         all.put("volatile-inherited", Volatiles.Inherited::new);
         all.put("volatile-reflected", Volatiles.Reflected::new);
+        all.put("volatile-methodhandle", Volatiles.MethodHandled::new);
         all.put("volatile-double-checked-locking", Volatiles.DoubleCheckedLocking::new);
         all.put("volatile-piggyback", Volatiles.Piggyback::new);
 

@@ -1,5 +1,7 @@
 package ordered;
 
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Field;
 
 /** Volatile variables of each kind. */
@@ -164,6 +166,37 @@ final class Volatiles {
         @Override
         void raise(int to) throws IllegalAccessException {
             field.setInt(this, to);
+        }
+    }
+
+    /** Read and written by method handles, as reflection does in later JDKs. */
+    static final class MethodHandled extends Baton {
+        private volatile int level;
+        private final MethodHandle getter;
+        private final MethodHandle setter;
+
+        MethodHandled() throws ReflectiveOperationException {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            getter = lookup.findGetter(MethodHandled.class, "level", int.class);
+            setter = lookup.findSetter(MethodHandled.class, "level", int.class);
+        }
+
+        @Override
+        int level() throws Exception {
+            try {
+                return (int) getter.invokeExact(this);
+            } catch (Throwable e) {
+                throw new Exception(e);
+            }
+        }
+
+        @Override
+        void raise(int to) throws Exception {
+            try {
+                setter.invokeExact(this, to);
+            } catch (Throwable e) {
+                throw new Exception(e);
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 package racy;
 
+import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.reflect.Field;
@@ -33,6 +34,38 @@ final class Indirect {
             Duel.run(
                     () -> field.set(null, "new"), // race: reflection-static
                     () -> seen = x); // race: reflection-static
+        }
+    }
+
+    static final class MethodHandleField implements Section {
+        int x;
+        int seen;
+
+        @Override
+        public void run() throws Exception {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            MethodHandle get = lookup.findGetter(MethodHandleField.class, "x", int.class);
+            MethodHandle set = lookup.findSetter(MethodHandleField.class, "x", int.class);
+            write(set, read(get)); // makes their code
+            Duel.run(
+                    () -> write(set, 1),
+                    () -> seen = read(get));
+        }
+
+        private int read(MethodHandle get) throws Exception {
+            try {
+                return (int) get.invokeExact(this); // race: methodhandle-field
+            } catch (Throwable e) {
+                throw new Exception(e);
+            }
+        }
+
+        private void write(MethodHandle set, int value) throws Exception {
+            try {
+                set.invokeExact(this, value); // race: methodhandle-field
+            } catch (Throwable e) {
+                throw new Exception(e);
+            }
         }
     }
 

@@ -65,6 +65,7 @@ public final class Main {
 
         all.put("reflection-field", new Indirect.ReflectionField());
         all.put("reflection-static", new Indirect.ReflectionAgainstPlain());
+        all.put("methodhandle-field", new Indirect.MethodHandleField());
         all.put("varhandle-field", new Indirect.VarHandleField());
         all.put("varhandle-static", new Indirect.VarHandleStatic());
         all.put("varhandle-element", new Indirect.VarHandleElement());
