@@ -116,7 +116,13 @@ impl Agent {
         }
         // Loaded when the first virtual thread is made.
         if rewritten.name == "java/lang/VirtualThread$VThreadContinuation" {
-            self.findings.warn("the program uses virtual threads, which are not watched: what they do is not checked");
+            self.findings
+                .write(&json!({"kind": "unwatched", "what": "virtual threads"}));
+            if let Some(control) = &self.control {
+                control.name_uncontrolled(self, "virtual threads");
+                // Whoever waits for one of them is not stuck.
+                control.has_helpers();
+            }
         }
         if rewritten.name == "sun/security/provider/NativePRNG"
             && let Some(control) = &self.control

@@ -216,6 +216,10 @@ pub enum Line {
     Uncontrolled {
         what: String,
     },
+    /// Something that may order threads and is not looked at.
+    Unwatched {
+        what: String,
+    },
 }
 
 /// `summary.json`: written when the JVM ends in an orderly way.
@@ -263,6 +267,8 @@ pub struct Findings {
     /// Why the run was stuck, and a thread dump.
     pub stuck: Option<(String, String)>,
     pub repairs: Vec<Tried>,
+    /// What may have ordered threads unseen.
+    pub unwatched: Vec<String>,
     /// None: the program was killed or halted before the agent could write it.
     pub summary: Option<Summary>,
 }
@@ -328,6 +334,7 @@ impl Findings {
                 Ok(Line::Uncontrolled { what }) => {
                     found.warnings.push(format!("not under control: {what}"));
                 }
+                Ok(Line::Unwatched { what }) => found.unwatched.push(what),
                 Err(_) if torn => {}
                 Err(error) => {
                     unreadable += 1;

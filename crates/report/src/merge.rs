@@ -90,7 +90,10 @@ impl Merge {
                 *allocated = allocated.take().or(race.allocated.take());
             }
             let key = Key::of(&race.location, ends(&race));
-            let status = self.standing(&race, Status::of_detector(&race.detector));
+            let status = match findings.unwatched.is_empty() {
+                true => self.standing(&race, Status::of_detector(&race.detector)),
+                false => Status::Potential,
+            };
             self.add_race(key.clone(), race, this_run, status);
             if run.hidden.is_some()
                 && let Some(entry) = self.races.get_mut(&key)
@@ -102,6 +105,12 @@ impl Merge {
         }
         run.races = keys.len() as u64;
         self.runs.push(run);
+        for what in findings.unwatched {
+            self.warn(format!(
+                "the program uses {what}, which are not watched: what they do is not checked, and \
+                 since they may have ordered others unseen, races are called potential"
+            ));
+        }
         self.skipped.extend(findings.skipped);
         self.warnings.extend(findings.warnings);
         let number = self.runs.len() as u64;

@@ -87,6 +87,21 @@ fn both_halves_of_an_increment_are_one_race() {
 }
 
 #[test]
+fn where_something_orders_threads_unseen_races_are_potential() {
+    let own = || access(Write, frame("inc", 5, 7));
+    let findings = Findings {
+        races: vec![race("fasttrack", "n", own(), own())],
+        unwatched: vec!["virtual threads".into()],
+        ..Findings::default()
+    };
+    let mut merge = Merge::new();
+    merge.add(findings, Run::default());
+    let report = merge.finish("t".into(), "detect", Program::default(), 0.0);
+    assert_eq!(report.races[0].status, Status::Potential);
+    assert!(report.warnings[0].contains("virtual threads"));
+}
+
+#[test]
 fn what_may_be_the_jdks_own_affair_is_potential() {
     let inside = |method: &str| {
         let frame = Frame {

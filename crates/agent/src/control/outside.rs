@@ -79,6 +79,12 @@ impl Control {
         class.is_some_and(|class| QUEUES.iter().any(|queue| class.starts_with(queue)))
     }
 
+    /// From now on there are threads that are not controlled and may wake others
+    /// at any time.
+    pub fn has_helpers(&self) {
+        self.lock().world.errand();
+    }
+
     /// The current thread is back from its errand, if it was on one.
     pub(super) fn errand_done(&self, a: &Agent, jni: Jni) {
         if !ON_ERRAND.replace(false) {
