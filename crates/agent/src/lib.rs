@@ -331,7 +331,10 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
         unsynchronized: Mutex::default(),
         vm: Vm(vm),
         jvmti,
-        policy: instrument::Policy::new(&options.include, &options.exclude, &options.trusted),
+        policy: instrument::Policy {
+            check_unshared: options.check_unshared,
+            ..instrument::Policy::new(&options.include, &options.exclude, &options.trusted)
+        },
         direct: Direct::new(options.mode).map(Mutex::new),
         sites: Sites::new(),
         coverage: Mutex::default(),

@@ -44,6 +44,8 @@ pub struct Options {
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     pub trusted: Vec<String>,
+    /// Also accesses that cannot race, see `instrument::Policy`.
+    pub check_unshared: bool,
     pub trace: Option<PathBuf>,
     /// Changes of the program that are tried.
     pub repairs: Vec<Repair>,
@@ -59,6 +61,7 @@ impl Options {
             include: vec![],
             exclude: vec![],
             trusted: vec![],
+            check_unshared: false,
             trace: None,
             repairs: vec![],
             control: Settings::default(),
@@ -74,6 +77,7 @@ impl Options {
                 "include" => options.include = list(),
                 "exclude" => options.exclude = list(),
                 "trusted" => options.trusted = list(),
+                "unshared" if value == "check" => options.check_unshared = true,
                 "repair" => {
                     options.repairs = list().iter().map(|r| r.parse()).collect::<Result<_, _>>()?;
                 }

@@ -299,6 +299,8 @@ pub struct AgentOptions {
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     pub trusted: Vec<String>,
+    /// Check also what no other thread can know.
+    pub check_unshared: bool,
     /// Where a recording goes.
     pub trace: Option<PathBuf>,
     /// Changes of the program to try, as the agent takes them.
@@ -328,6 +330,9 @@ impl AgentOptions {
                 let items: Vec<String> = list.iter().map(|i| encode(OsStr::new(i))).collect();
                 text.push(format!(",{key}={}", items.join(":")));
             }
+        }
+        if self.check_unshared {
+            text.push(",unshared=check");
         }
         if let Some(trace) = &self.trace {
             text.push(format!(",trace={}", encode(trace.as_os_str())));
@@ -405,6 +410,7 @@ mod tests {
             include: vec!["com.shop.**".into(), "x:y".into()],
             exclude: vec![],
             trusted: vec!["java.util".into()],
+            check_unshared: true,
             trace: Some("/t 1.pft".into()),
             repairs: vec![],
             control: None,
@@ -412,7 +418,7 @@ mod tests {
         assert_eq!(
             options.argument(Path::new("/c/agent.so")),
             "-agentpath:/c/agent.so=out=/tmp/a%2Cb%3Dc,mode=record,\
-             include=com.shop.%2A%2A:x%3Ay,trusted=java.util,trace=/t%201.pft"
+             include=com.shop.%2A%2A:x%3Ay,trusted=java.util,unshared=check,trace=/t%201.pft"
         );
     }
 
@@ -434,6 +440,7 @@ mod tests {
             include: vec![],
             exclude: vec![],
             trusted: vec![],
+            check_unshared: false,
             trace: None,
             repairs: vec![],
             control: Some(Control {

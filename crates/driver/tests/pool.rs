@@ -73,6 +73,7 @@ impl Pool {
                 include: vec![],
                 exclude: vec![],
                 trusted: vec![],
+                check_unshared: false,
                 trace: None,
                 repairs: vec![],
                 control: Some(Control::new("random", seed)),

@@ -6,6 +6,7 @@ use classfile::{ClassFile, PoolFull, acc};
 use rustc_hash::FxHashMap;
 
 use crate::control::{ClassControl, Control};
+use crate::escape::Summaries;
 use crate::follow;
 use crate::models::{self, Model};
 use crate::policy::{Level, Policy, is_jdk, never_touched};
@@ -161,6 +162,9 @@ pub(crate) struct ClassCx<'a> {
     pub(crate) control: ClassControl,
     unsynchronized: Vec<(String, String)>,
     pub(crate) models: Vec<&'static Model>,
+    /// Also accesses to what no other thread can know.
+    pub(crate) check_unshared: bool,
+    pub(crate) summaries: Summaries,
     /// Those that a method was found for.
     pub(crate) applied: Vec<&'static Model>,
     calls: Vec<(&'static str, u16)>,
@@ -194,6 +198,8 @@ impl<'a> ClassCx<'a> {
             class,
             name,
             finalizes,
+            check_unshared: request.policy.check_unshared,
+            summaries: Summaries::default(),
             fields: Vec::new(),
             sites: Vec::new(),
             first_site: request.first_site,

@@ -40,6 +40,12 @@ impl Weaver<'_, '_, '_> {
             op::IALOAD..=op::SALOAD if self.is_compound(insn) => Ok(()),
             op::IALOAD..=op::SALOAD => self.load(insn),
             op::IASTORE..=op::SASTORE => self.store(insn),
+            // An array that no race is about needs no name.
+            op::NEWARRAY | op::ANEWARRAY | op::MULTIANEWARRAY
+                if self.cx.mode == Mode::FastTrack && self.facts.stays(insn.pc) =>
+            {
+                Ok(())
+            }
             op::NEWARRAY | op::ANEWARRAY | op::MULTIANEWARRAY => self.new_array(insn),
             _ => Ok(()),
         }
@@ -61,7 +67,7 @@ impl Weaver<'_, '_, '_> {
             .own
             .is_some_and(|access| access & (acc::VOLATILE | acc::FINAL) == 0);
         let covered = plain && self.level == Level::Full && self.is_compound(insn);
-        let watched = (frozen || self.watches(&used)) && !covered;
+        let watched = (frozen || self.watches(&used)) && !covered && !self.facts.stays(insn.pc);
         let points = self.field_points(&used, insn.pc);
         if !watched && !points.any() {
             return Ok(());
@@ -110,7 +116,7 @@ impl Weaver<'_, '_, '_> {
                 self.editor.replace(insn.pc, snippet);
             }
             SiteKind::FieldWrite => {
-                let probe = if self.facts.is_unshared(insn.pc) {
+                let probe = if self.facts.is_early(insn.pc) {
                     probes::INITIALISE
                 } else {
                     probes::WRITE

@@ -8,7 +8,7 @@ use classfile::{Code, Insn, Operand, Pool, method as method_desc, op};
 use std::sync::Arc;
 
 use crate::class::{ClassCx, Mode};
-use crate::fresh::Fresh;
+use crate::escape::{self, Outcome};
 use crate::locals::LocalNames;
 use crate::method::{WeaveError, dotted};
 use crate::policy::Level;
@@ -20,8 +20,8 @@ pub(crate) struct Facts {
     uninitialised: Vec<u32>,
     fresh: Vec<u32>,
     arrays: Vec<(u32, String)>,
-    /// Accesses to arrays that no other thread can know.
-    unshared: Vec<u32>,
+    /// Accesses to what no other thread can know.
+    escape: Outcome,
     /// Types of the arrays used, as descriptors, where they are known.
     types: Vec<(u32, String)>,
     /// Where the locks that are taken come from.
@@ -68,7 +68,6 @@ impl Facts {
         let mut facts = Facts::default();
         let mut uses = Vec::new();
         let mut locks = Vec::new();
-        let mut fresh = Fresh::default();
         flow.walk(|at, state| {
             if let Some(insn) = code.insns.get(at) {
                 facts.see(&cx.class.pool, level, insn, state, &mut uses);
@@ -76,16 +75,6 @@ impl Facts {
                     && let Some(lock) = state.peek(0)
                 {
                     locks.push((insn.pc, lock.origin));
-                }
-                if level == Level::Full {
-                    fresh.see(
-                        &cx.class.pool,
-                        code,
-                        early_writes,
-                        insn,
-                        state,
-                        array_depth(insn.op),
-                    );
                 }
             }
         });
@@ -96,8 +85,10 @@ impl Facts {
             }
         }
         // Who follows the data wants every access.
-        if cx.mode != Mode::Full {
-            facts.unshared = fresh.unshared(code);
+        let wanted = cx.detects() && cx.mode != Mode::Full && !cx.check_unshared;
+        if wanted && level == Level::Full {
+            let summaries = &mut cx.summaries;
+            facts.escape = escape::analyse(&cx.class, code, &flow, early_writes, summaries);
         }
         if level == Level::Full && !uses.is_empty() {
             let namer = Namer {
@@ -191,10 +182,19 @@ impl Facts {
         self.fresh.binary_search(&pc).is_ok()
     }
 
-    /// The array used at `pc` (or copied to), or the object that a constructor
-    /// writes to, is known to this thread only.
+    /// The array used at `pc` (or copied to) is known to this thread only.
     pub(crate) fn is_unshared(&self, pc: u32) -> bool {
-        self.unshared.binary_search(&pc).is_ok()
+        self.stays(pc) || self.escape.not_yet.binary_search(&pc).is_ok()
+    }
+
+    /// What is used or made at `pc` will never be known to another thread.
+    pub(crate) fn stays(&self, pc: u32) -> bool {
+        self.escape.stays.binary_search(&pc).is_ok()
+    }
+
+    /// The constructor that writes at `pc` has handed its object to nobody.
+    pub(crate) fn is_early(&self, pc: u32) -> bool {
+        self.escape.early.binary_search(&pc).is_ok()
     }
 
     /// The type of the array used at `pc`, as a descriptor.

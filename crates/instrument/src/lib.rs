@@ -7,7 +7,8 @@
 //! different things: the method as a whole (`bracket.rs`: synchronized methods,
 //! class initialisers, finalisers, the models of `models.rs`), its data accesses
 //! and monitors (`data.rs`), and its calls into Unsafe, VarHandle and arraycopy
-//! (`calls.rs`). A controlled run adds scheduling points (`points.rs`), and
+//! (`calls.rs`). Accesses that cannot race, because no other thread knows the
+//! object, are found before (`escape`) and get no probe. A controlled run adds scheduling points (`points.rs`), and
 //! synchronized methods lock by themselves (`monitor.rs`); for prediction the way
 //! through the code is told (`follow.rs`). What the methods of the bridge are is
 //! in [`probes`]; the crate `classfile` does the byte work. Before all that, a
@@ -33,9 +34,10 @@ mod class;
 mod compound;
 mod control;
 mod data;
+mod escape;
 mod facts;
 mod follow;
-mod fresh;
+mod jumps;
 mod kept;
 mod locals;
 mod method;

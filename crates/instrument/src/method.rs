@@ -6,7 +6,7 @@ use classfile::{Asm, ClassFile, Code, EditError, Editor, Insn, PoolFull, Snippet
 use crate::class::ClassCx;
 use crate::facts::Facts;
 use crate::follow;
-use crate::fresh;
+use crate::jumps::jumps;
 use crate::policy::Level;
 use crate::probes::Probe;
 use crate::site::{Site, SiteKind};
@@ -98,7 +98,7 @@ pub(crate) fn weave(cx: &mut ClassCx<'_>, index: usize, level: Level) -> Result<
         };
         Facts::gather(cx, &code, index, level)?
     };
-    let mut targets: Vec<u32> = fresh::jumps(&code).into_iter().map(|(_, to)| to).collect();
+    let mut targets: Vec<u32> = jumps(&code).into_iter().map(|(_, to)| to).collect();
     targets.sort_unstable();
     let mut weaver = Weaver {
         targets,

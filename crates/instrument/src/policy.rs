@@ -113,6 +113,9 @@ pub struct Policy {
     pub include: Vec<Pattern>,
     pub exclude: Vec<Pattern>,
     pub trusted: Vec<Pattern>,
+    /// Accesses that cannot race, because no other thread knows the object, are
+    /// checked all the same: to measure what leaving them out saves.
+    pub check_unshared: bool,
 }
 
 impl Policy {
@@ -123,6 +126,7 @@ impl Policy {
             include: patterns(include),
             exclude: patterns(exclude),
             trusted: patterns(trusted),
+            check_unshared: false,
         }
     }
 

@@ -466,6 +466,10 @@ pub struct Launch {
     /// Packages whose own accesses are taken to be right
     #[arg(long, value_name = "PACKAGE", value_delimiter = ',')]
     pub trusted: Vec<String>,
+    /// Check also accesses that cannot race because no other thread knows the
+    /// object: to measure what leaving them out saves
+    #[arg(long, hide = true)]
+    pub check_unshared: bool,
     /// Stop each run (confirm and hunt: all of them) after this long: `90`, `90s`,
     /// `2m`, `1h`
     #[arg(long, value_name = "TIME", value_parser = duration)]

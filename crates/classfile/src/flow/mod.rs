@@ -125,6 +125,15 @@ impl<'c> Flow<'c> {
         }
     }
 
+    /// The state behind an instruction (by index), from the one before it that
+    /// [`Flow::walk`] showed.
+    pub fn after(&self, index: usize, before: &State) -> Option<State> {
+        self.effects.get(index)?;
+        let mut state = before.clone();
+        self.step(index, &mut state).ok()?;
+        Some(state)
+    }
+
     /// Internal name of a class, or descriptor of an array type.
     pub fn type_name(&self, id: TypeId) -> String {
         self.types.name(id)

@@ -155,7 +155,7 @@ pub(super) fn around(
 /// Accesses with nothing but harmless instructions between them.
 fn blocks<'b, 'c>(code: &Code<'_>, all: &'b [Access<'c>]) -> Vec<&'b [Access<'c>]> {
     let index = |access: &Access<'_>| code.index_of(access.insn.pc).unwrap_or_default();
-    let targets: Vec<u32> = crate::fresh::jumps(code).into_iter().map(|j| j.1).collect();
+    let targets: Vec<u32> = crate::jumps::jumps(code).into_iter().map(|j| j.1).collect();
     let joined = |a: &Access<'_>, b: &Access<'_>| {
         let between = &code.insns[index(a) + 1..=index(b)];
         let inside = &between[..between.len() - 1];

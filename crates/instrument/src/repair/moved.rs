@@ -60,7 +60,7 @@ fn check(
     let jumps = |i: &Insn| {
         matches!(i.operand, Operand::Branch(_) | Operand::Switch(_)) || op::ends_flow(i.op)
     };
-    let targets: Vec<u32> = crate::fresh::jumps(code).into_iter().map(|j| j.1).collect();
+    let targets: Vec<u32> = crate::jumps::jumps(code).into_iter().map(|j| j.1).collect();
     if all.iter().any(jumps) || all[1..].iter().any(|i| targets.contains(&i.pc)) {
         return Err(RepairError::CannotMove("there are jumps on the way"));
     }

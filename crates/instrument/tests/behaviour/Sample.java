@@ -46,9 +46,10 @@ class Sample implements Cloneable {
         s.monitors();
         s.handles();
         s.copies();
+        s.local();
         s.nested();
         System.out.println(new Frozen().first()); //~ readStatic newObject
-        failures(null, new int[2]); //~ newArray
+        failures(null, new int[2]);
         System.out.println(s.fixed + " " + s.hashCode() * 0); //~ readStatic
     }
 
@@ -83,16 +84,16 @@ class Sample implements Cloneable {
         a[1] += 1;
         long[] l = {5}; //~ newArray
         l[0] *= 3;
-        double[][] grid = new double[2][3]; //~ newArray
-        grid[1][2] = 2.5; //~ writeElem
-        byte[] bytes = new byte[1]; //~ newArray
+        double[][] grid = new double[2][3];
+        grid[1][2] = 2.5;
+        byte[] bytes = new byte[1];
         bytes[0] = 3;
         boolean[] bits = new boolean[1]; //~ newArray
         bits[0] = bytes[0] == 3;
         Object[] objects = new Object[1]; //~ newArray
         objects[0] = a;
         ints = a; //~ write
-        int sum = ints[1] + (int) grid[1][2]; //~ read readElem readElem
+        int sum = ints[1] + (int) grid[1][2]; //~ read readElem
         values(sum, l, bits, objects);
     }
 
@@ -148,7 +149,7 @@ class Sample implements Cloneable {
     }
 
     void copies() throws Exception {
-        int[] from = {1, 2, 3}; //~ newArray
+        int[] from = {1, 2, 3};
         int[] to = from.clone(); //~ cloneArray
         System.arraycopy(from, 0, to, 1, 2); //~ arraycopy
         Sample copy = (Sample) clone();
@@ -160,6 +161,20 @@ class Sample implements Cloneable {
     @Override
     protected Object clone() throws CloneNotSupportedException {
         return super.clone();
+    }
+
+    void local() {
+        Sample own = new Sample(1); //~ newObject
+        own.number = 5;
+        own.number += own.plus(own.number);
+        System.out.println(own.number); //~ readStatic
+        Sample shown = new Sample(2); //~ newObject
+        shown.number = 6; //~ write
+        any = shown; //~ write
+    }
+
+    private int plus(int n) {
+        return n + fixed;
     }
 
     void nested() {

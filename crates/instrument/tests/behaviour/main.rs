@@ -174,7 +174,6 @@ fn sites_name_fields_and_where_arrays_come_from() {
     assert_eq!(
         found,
         [
-            (NewArray, 4, ""),
             (FieldRead, 5, "A.table"),
             (ElemRead, 5, "A.table"),
             (ElemRead, 6, "parameter given"),

@@ -158,10 +158,18 @@ final class PhotofinishFastTrack {
         PhotofinishNative.slowWrite(t, base, woff, roff, site, owner, index);
     }
 
-    /** A constructor writes a field of its object, which nobody else knows: there is nothing to check. */
+    /**
+     * A constructor writes a field of its object, which it has handed to nobody. If its superclass
+     * has not either, there is nothing to check.
+     */
     static void initialise(PhotofinishThread t, Object o, int site) {
         long off = U.getLong(PhotofinishNative.SITES + ((long) site << 5));
         if (off > 0) {
+            long other = U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 8);
+            if (U.getLong(o, off) != 0 || U.getLong(o, other) != 0) {
+                write(t, o, site);
+                return;
+            }
             U.putLong(o, off, t.epoch << SITE_BITS | site);
             sample(t, site);
         } else if (off != IGNORE) {
