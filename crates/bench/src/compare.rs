@@ -197,6 +197,11 @@ fn command(kernel: &Kernel, tool: &Tool, mode: Mode) -> Command {
     command
 }
 
+/// A kernel under `detect`.
+pub fn detect(kernel: &Kernel, tool: &Tool) -> Command {
+    command(kernel, tool, Mode::Detect)
+}
+
 /// Why the figures of this run mean nothing, if so.
 fn wrong(done: &Measured, mode: Mode, single: bool, expected: Option<&[u8]>) -> Option<String> {
     if done.stopped {

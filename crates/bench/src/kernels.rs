@@ -111,6 +111,12 @@ pub fn control(programs: &Path, java: &Java, work: &Path) -> Result<PathBuf> {
     Ok(classes)
 }
 
+/// Compiles all sources below a directory, with the jars of another.
+pub fn compile_all(java: &Java, from: &Path, to: &Path, jars: Option<&Path>) -> Result<()> {
+    let sources = java_files(from)?;
+    compile_with(java, &sources, to, jars.map(|jars| jars.join("*")))
+}
+
 /// A program that does nothing, for what it costs to start one. `prepare` has
 /// compiled it.
 pub fn empty(work: &Path) -> Kernel {
@@ -130,8 +136,17 @@ fn write_empty(work: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// With the javac of the JDK that will run it.
 fn compile(java: &Java, sources: &[PathBuf], to: &Path) -> Result<()> {
+    compile_with(java, sources, to, None)
+}
+
+/// With the javac of the JDK that will run it.
+fn compile_with(
+    java: &Java,
+    sources: &[PathBuf],
+    to: &Path,
+    class_path: Option<PathBuf>,
+) -> Result<()> {
     let javac = java
         .path
         .canonicalize()?
@@ -144,7 +159,11 @@ fn compile(java: &Java, sources: &[PathBuf], to: &Path) -> Result<()> {
                 java.path.display()
             )
         })?;
-    let done = Command::new(javac)
+    let mut command = Command::new(javac);
+    if let Some(path) = class_path {
+        command.arg("-cp").arg(path);
+    }
+    let done = command
         .args(["-g", "-nowarn", "-d"])
         .arg(to)
         .args(sources)
@@ -152,7 +171,7 @@ fn compile(java: &Java, sources: &[PathBuf], to: &Path) -> Result<()> {
         .context("cannot start javac")?;
     ensure!(
         done.status.success(),
-        "the kernels do not compile:\n{}",
+        "the programs do not compile:\n{}",
         String::from_utf8_lossy(&done.stderr)
     );
     Ok(())

@@ -11,6 +11,8 @@
 //! measure  one process: output, exit code, time, processor time, peak memory
 //! compare  native, detect and record in turn; medians, and are they the same?
 //! control  runs with one thread at a time: points, switches, runs a second
+//! hidden   looking for hidden races: Phase I and Phase II
+//! unshared what leaving out accesses that cannot race saves
 //! offline  detectors over a generated binary trace
 //! figures  medians, means, ratios
 //! table    all of it as text
@@ -19,10 +21,12 @@
 mod compare;
 mod control;
 mod figures;
+mod hidden;
 mod kernels;
 mod measure;
 mod offline;
 mod table;
+mod unshared;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
@@ -39,12 +43,15 @@ use std::time::Duration;
 const STARTUP: &str = "startup";
 const OFFLINE: &str = "offline";
 const CONTROL: &str = "control";
+const HIDDEN: &str = "hidden";
+const UNSHARED: &str = "unshared";
 
 /// Measures what Photofinish costs, as ratios to running without it
 #[derive(Debug, Parser)]
 #[command(name = "bench", max_term_width = 100)]
 struct Args {
-    /// Only these: kernels by name, `startup`, `control`, `offline`
+    /// Only these: kernels by name, `startup`, `control`, `hidden`,
+    /// `unshared`, `offline`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// Run everything this many times and take medians [default: 3, with --quick 1]
@@ -65,6 +72,10 @@ struct Args {
     /// The tool [default: the photofinish beside this program]
     #[arg(long, value_name = "PATH")]
     tool: Option<PathBuf>,
+    /// Where the jars are that programs/libraries/fetch.sh gets: those libraries are
+    /// then measured with the programs of `hidden`
+    #[arg(long, value_name = "DIR")]
+    jars: Option<PathBuf>,
     /// Count what is in a trace and do nothing else (see `compare`)
     #[arg(long, value_name = "FILE", hide = true)]
     count: Option<PathBuf>,
@@ -134,6 +145,18 @@ fn run(args: &Args) -> Result<bool> {
         print!("{}", table::control(&result));
         problems.extend(result.problems);
     }
+    if wanted(HIDDEN) {
+        let (programs, jars) = (&args.programs, args.jars.as_deref());
+        let costs = hidden::measure(programs, &java, work.path(), jars, &tool, runs)?;
+        print!("{}", table::hidden(&costs));
+        problems.extend(costs.problems);
+    }
+    if wanted(UNSHARED) {
+        print!(
+            "{}",
+            table::unshared(&unshared::measure(&kernels, &tool, runs)?)
+        );
+    }
     // The last, because it needs memory, see `measure`.
     let mut offline = None;
     if wanted(OFFLINE) {
@@ -156,7 +179,7 @@ fn check_names(only: &[String], kernels: &[Kernel]) -> Result<()> {
     let known: Vec<&str> = kernels
         .iter()
         .map(|k| k.name.as_str())
-        .chain([STARTUP, CONTROL, OFFLINE])
+        .chain([STARTUP, CONTROL, HIDDEN, UNSHARED, OFFLINE])
         .collect();
     for name in only {
         ensure!(

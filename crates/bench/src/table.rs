@@ -4,7 +4,9 @@
 use crate::compare::{Cost, Row, Tool};
 use crate::control::Controlled;
 use crate::figures::{Ratio, geometric_mean};
+use crate::hidden::Costs;
 use crate::offline::{self, Offline};
+use crate::unshared::Saved;
 use driver::java::Java;
 use std::fmt::Write as _;
 
@@ -210,6 +212,49 @@ pub fn control(result: &Controlled) -> String {
         let name = format!("time of {name}, controlled / native");
         let ratio = ratio.map_or("-".to_owned(), |ratio| ratio.to_string());
         let _ = writeln!(text, "  {name:<50}{ratio:>9}");
+    }
+    text
+}
+
+pub fn hidden(costs: &Costs) -> String {
+    let mut text = format!(
+        "\nlooking for hidden races:\n  {:<24}{:>9}{:>16}{:>14}{:>20}\n",
+        "program", "alone s", "Phase I / alone", "FastTrack s", "Phase II / FastTrack"
+    );
+    for row in &costs.rows {
+        let _ = writeln!(
+            text,
+            "  {:<24}{:>9.2}{:>15.2}x{:>14.2}{:>19.2}x",
+            row.name,
+            row.alone,
+            row.collecting / row.alone,
+            row.fasttrack,
+            row.turning / row.fasttrack
+        );
+    }
+    if let Some((collecting, turning)) = costs.means() {
+        let _ = writeln!(text, "  {:<33}{collecting:>15.2}x{turning:>33.2}x", "mean");
+        for (what, value, limit) in [("Phase I", collecting, 1.4), ("Phase II", turning, 2.0)] {
+            let verdict = if value <= limit { "met" } else { "missed" };
+            let _ = writeln!(text, "  {what}, at most {limit:.1}x: {verdict}");
+        }
+    }
+    text
+}
+
+pub fn unshared(rows: &[Saved]) -> String {
+    let mut text = format!(
+        "\naccesses that cannot race, processor time of detect:\n  {:<14}{:>12}{:>24}\n",
+        "kernel", "left out, s", "checked / left out"
+    );
+    for row in rows {
+        let usual = row.usual.map_or("-".to_owned(), |s| format!("{s:.2}"));
+        let all = row.all.map_or("-".to_owned(), |ratio| ratio.to_string());
+        let _ = writeln!(text, "  {:<14}{usual:>12}{all:>24}", row.name);
+    }
+    let all: Vec<Ratio> = rows.iter().filter_map(|row| row.all).collect();
+    if let Some(mean) = geometric_mean(&all).filter(|_| all.len() > 1) {
+        let _ = writeln!(text, "  {:<26}{:>24}", "geometric mean", mean.to_string());
     }
     text
 }
