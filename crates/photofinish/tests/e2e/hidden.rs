@@ -105,6 +105,23 @@ fn a_run_that_deadlocks_is_reported_and_made_again() {
 }
 
 #[test]
+fn nobody_is_held_back_for_ever() {
+    let (program, _) = program("spins");
+    for scheduler in ["drfinder", "drfinder-serial"] {
+        let results = tempfile::tempdir().unwrap();
+        let done = round(&program, scheduler, 0, results.path());
+        let runs = done.report["runs"].as_array().unwrap();
+        assert_eq!(runs.len(), 3);
+        for run in runs {
+            assert_eq!(run["ended"], "exit", "{run}");
+            let hidden = &run["hidden"];
+            assert!(hidden["expired"].as_u64() > Some(0), "{run}");
+        }
+        assert_eq!(done.code, Some(0), "{}", done.report);
+    }
+}
+
+#[test]
 fn a_relation_that_is_none_is_refused() {
     let (program, _) = program("figure-2");
     let file = tempfile::NamedTempFile::new().unwrap();
