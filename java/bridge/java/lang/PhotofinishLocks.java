@@ -211,7 +211,8 @@ final class PhotofinishLocks {
         int n = t.waitCount++;
         if (n == t.waits.length) t.growWaits();
         t.waits[n] = s;
-        t.waitHolds[n] = s.holds;
+        // Others take the lock meanwhile, and leave word of their own.
+        t.waitHolds[n] = s.stepped ? -s.holds : s.holds;
         if (s == PhotofinishTable.NONE) return;
         s.holds = 0;
         s.holder = null;
@@ -225,7 +226,9 @@ final class PhotofinishLocks {
         t.waits[t.waitCount] = null;
         if (s == PhotofinishTable.NONE) return;
         s.holder = t;
-        s.holds = t.waitHolds[t.waitCount];
+        int holds = t.waitHolds[t.waitCount];
+        s.stepped = holds < 0;
+        s.holds = Math.abs(holds);
         acquired(t, s, site, PhotofinishEvents.WAIT_END);
         if (s.keeps) PhotofinishEvents.kept(t, s, false, site);
     }

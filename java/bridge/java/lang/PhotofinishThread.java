@@ -93,6 +93,7 @@ public final class PhotofinishThread {
     /** Locks given up in wait or await, with how often they were held. */
     PhotofinishShadow[] waits = new PhotofinishShadow[2];
 
+    /** How often each was held; negative if an exploration was told of that. */
     int[] waitHolds = new int[2];
     int waitCount;
 
