@@ -190,6 +190,55 @@ proptest! {
     }
 }
 
+/// Stopped again and again, stored, and gone on with under other limits.
+#[test]
+fn a_campaign_goes_on_after_its_limits() {
+    use litmus::{Reg, Var, read, sync, write};
+    let add_one = vec![
+        sync(litmus::Lock(0), []),
+        read(Reg(0), Var(0)),
+        write(Var(0), 1),
+    ];
+    let program = Program::parallel([add_one.clone(), add_one]);
+    let explore = |every: Option<u64>| {
+        let limit = every.map(|n| Config {
+            max_executions: Some(n),
+            ..LIMIT
+        });
+        let mut campaign = Campaign::new(limit.unwrap_or(LIMIT));
+        let mut stops = 0;
+        loop {
+            while let Some(task) = campaign.next() {
+                let points = campaign.points().iter().map(|site| SiteId(*site));
+                let points = Points::At(points.collect());
+                let (execution, machine) = run(&program, &points, task.job.guide()).unwrap();
+                let racing = races(&machine);
+                let sites = racing.iter().flat_map(|key| [key.sites.0.0, key.sites.1.0]);
+                campaign.finish(&task, &execution, 1, sites).unwrap();
+            }
+            let progress = campaign.progress();
+            if progress.complete {
+                assert!(campaign.exhausted());
+                return (progress, campaign.executions_now(), campaign.round(), stops);
+            }
+            assert_eq!(progress.stopped, Some(explore::Stop::Executions));
+            stops += 1;
+            let stored = serde_json::to_string(&campaign).unwrap();
+            campaign = serde_json::from_str(&stored).unwrap();
+            campaign.requeue();
+            campaign.limit(Some(progress.executions + 1), None);
+        }
+    };
+    let (whole, classes, rounds, stops) = explore(None);
+    assert!(stops == 0 && rounds > 0);
+    let (pieces, same_classes, same_rounds, stops) = explore(Some(1));
+    assert_eq!(stops, whole.executions - 1);
+    assert_eq!(
+        (pieces, same_classes, same_rounds),
+        (whole, classes, rounds)
+    );
+}
+
 /// A stored state that was damaged is refused, or is one that can be gone on
 /// with; never a panic.
 #[test]

@@ -20,7 +20,7 @@ public final class Litmus {
     int plain;
     boolean plainFlag;
 
-    private static void together(Runnable... bodies) throws InterruptedException {
+    static void together(Runnable... bodies) throws InterruptedException {
         Thread[] threads = new Thread[bodies.length];
         for (int i = 0; i < bodies.length; i++) threads[i] = new Thread(bodies[i]);
         for (Thread t : threads) t.start();
@@ -189,6 +189,13 @@ public final class Litmus {
                 };
                 together(enter, enter);
             }
+            case "tryacquire" -> {
+                Semaphore one = new Semaphore(1);
+                Runnable attempt = () -> {
+                    if (one.tryAcquire()) one.release();
+                };
+                together(attempt, attempt);
+            }
             case "assertion" -> {
                 Runnable check = () -> {
                     int before = v;
@@ -206,11 +213,11 @@ public final class Litmus {
         }
     }
 
-    private static void consume(int value) {
+    static void consume(int value) {
         if (value < 0) throw new IllegalStateException();
     }
 
-    private static void await(Object lock) {
+    static void await(Object lock) {
         try {
             lock.wait();
         } catch (InterruptedException e) {

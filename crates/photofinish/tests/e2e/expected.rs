@@ -50,6 +50,8 @@ pub struct Section {
     pub repairs: Vec<String>,
     /// Classes of equivalent executions, for `verify`.
     pub executions: Option<u64>,
+    /// False if nobody else has counted them.
+    pub modelled: Option<bool>,
     /// Of kernels to measure with.
     pub kind: Option<String>,
     pub small: Option<String>,
