@@ -102,6 +102,24 @@ impl Campaign {
         Ok(())
     }
 
+    /// Goes on, after a stop, with other limits.
+    pub fn limit(&mut self, max_executions: Option<u64>, threshold: Option<u64>) {
+        self.config.max_executions = max_executions;
+        self.config.threshold = threshold;
+        let now = self.left();
+        self.explorer.limit(now.max_executions, now.threshold);
+    }
+
+    /// What the limits leave to this round.
+    fn left(&self) -> Config {
+        let left = |limit: Option<u64>, used: u64| limit.map(|limit| limit.saturating_sub(used));
+        Config {
+            max_executions: left(self.config.max_executions, self.earlier),
+            threshold: left(self.config.threshold, self.found_earlier),
+            ..self.config
+        }
+    }
+
     /// See [`Explorer::requeue`].
     pub fn requeue(&mut self) {
         self.explorer.requeue();
@@ -118,12 +136,7 @@ impl Campaign {
         self.earlier += progress.executions;
         self.found_earlier += progress.findings;
         self.round += 1;
-        let left = |limit: Option<u64>, used: u64| limit.map(|limit| limit.saturating_sub(used));
-        self.explorer = Explorer::new(Config {
-            max_executions: left(self.config.max_executions, self.earlier),
-            threshold: left(self.config.threshold, self.found_earlier),
-            ..self.config
-        });
+        self.explorer = Explorer::new(self.left());
     }
 
     /// How far it is. Executions and findings are those of all rounds, all else
@@ -140,6 +153,11 @@ impl Campaign {
     /// Executions of this round alone: when complete, the number of classes.
     pub fn executions_now(&self) -> u64 {
         self.explorer.progress().executions
+    }
+
+    /// Nothing is left to explore.
+    pub fn exhausted(&self) -> bool {
+        self.explorer.exhausted()
     }
 
     pub fn round(&self) -> u32 {

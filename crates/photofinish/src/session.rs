@@ -8,6 +8,7 @@ use driver::process::{Outcome, Stopped, signal_name};
 use driver::run::RunResult;
 use report::merge::Merge;
 use report::result::{Program, Report, Run};
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// How a JVM that crashed looks from outside: ILL, ABRT, BUS, FPE, SEGV. Any
@@ -15,19 +16,27 @@ use std::time::Instant;
 const CRASHES: [i32; 5] = [4, 6, 7, 8, 11];
 
 /// The runs so far.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Session {
     start: Instant,
     merge: Merge,
     runs: u64,
     program: Program,
+    seen: Accidents,
+    interrupted: bool,
+    /// What runs before these came to, if somebody went on.
+    earlier: Option<Report>,
+}
+
+/// What befell runs: it decides what the process ends with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Accidents {
     /// Java refused its arguments.
     refused: bool,
     /// Some run was stopped before its end, or ended without a word.
     limited: bool,
     /// Some run died of what may be our fault.
     crashed: bool,
-    interrupted: bool,
 }
 
 impl Session {
@@ -45,11 +54,25 @@ impl Session {
                 args,
                 ..Program::default()
             },
-            refused: false,
-            limited: false,
-            crashed: false,
+            seen: Accidents::default(),
             interrupted: false,
+            earlier: None,
         }
+    }
+
+    /// Goes on after the runs of a report.
+    pub fn resume(launch: &Launch, earlier: Report, seen: Accidents) -> Session {
+        let mut session = Session::new(launch);
+        session.runs = earlier.runs.len() as u64;
+        session.program = earlier.program.clone();
+        session.earlier = Some(earlier);
+        session.seen = seen;
+        session
+    }
+
+    /// What befell its runs.
+    pub fn accidents(&self) -> Accidents {
+        self.seen
     }
 
     pub fn warn(&mut self, text: String) {
@@ -72,14 +95,14 @@ impl Session {
             ("exit" | "halt", Some(word @ ("deadlock" | "livelock" | "stuck" | "limit"))) => word,
             (word, _) => word,
         };
-        self.refused |= !started && outcome.stopped.is_none();
+        self.seen.refused |= !started && outcome.stopped.is_none();
         // Without the agent's last word, what it found may be incomplete.
-        self.limited |= outcome.stopped.is_some()
+        self.seen.limited |= outcome.stopped.is_some()
             || started && said.is_none()
             || matches!(ended, "stuck" | "limit");
         self.interrupted |= outcome.stopped == Some(Stopped::Interrupted);
         if let (Some(signal), None) = (outcome.signal, outcome.stopped) {
-            self.crashed |= CRASHES.contains(&signal);
+            self.seen.crashed |= CRASHES.contains(&signal);
         }
         for text in complaints(&outcome, said.is_some(), started) {
             self.merge.warn(text);
@@ -118,25 +141,37 @@ impl Session {
 
     /// Whether another run makes no sense.
     pub fn is_over(&self) -> bool {
-        self.interrupted || self.refused
+        self.interrupted || self.seen.refused
     }
 
     /// The report, and what the process should end with.
     pub fn finish(self, command: &str) -> (Report, u8) {
         let seconds = self.start.elapsed().as_secs_f64();
-        let mut report = self
+        let program = self.program.clone();
+        let new = self
             .merge
             .finish(show::tool(), command, self.program, seconds);
-        let idle = self.refused || idle(&report);
+        let mut report = match self.earlier {
+            Some(mut report) => {
+                report.absorb(new);
+                report.program = program;
+                report
+            }
+            None => new,
+        };
+        let idle = self.seen.refused || idle(&report);
         let code = match () {
             () if report.has_findings() => exit::FOUND,
-            () if self.crashed => exit::TOOL_FAILED,
-            () if self.limited => exit::LIMIT,
+            () if self.seen.crashed => exit::TOOL_FAILED,
+            () if self.seen.limited => exit::LIMIT,
             () if idle => exit::NOT_EXERCISED,
             () => exit::NOTHING_FOUND,
         };
         if code == exit::NOT_EXERCISED {
-            report.warnings.push(not_exercised(&report));
+            let text = not_exercised(&report);
+            if !report.warnings.contains(&text) {
+                report.warnings.push(text);
+            }
         }
         (report, code)
     }
@@ -286,5 +321,24 @@ mod tests {
         assert_eq!(ended("deadlock"), (66, "deadlock".into()));
         assert_eq!(ended("stuck"), (75, "stuck".into()));
         assert_eq!(ended("limit"), (75, "limit".into()));
+    }
+
+    #[test]
+    fn what_was_before_counts_when_somebody_goes_on() {
+        let mut first = Session::new(&launch());
+        first.add(result(Some(3), None, Some(2)));
+        first.add(result(None, Some(9), None));
+        let accidents = first.accidents();
+        let (earlier, code) = first.finish("verify");
+        assert_eq!(code, exit::LIMIT);
+        // Nothing more is run.
+        let same = Session::resume(&launch(), earlier.clone(), accidents);
+        let (report, code) = same.finish("verify");
+        assert_eq!((report.runs, code), (earlier.runs.clone(), exit::LIMIT));
+        let mut more = Session::resume(&launch(), earlier, accidents);
+        assert_eq!(more.add(result(Some(4), None, Some(2))), 3);
+        let (report, code) = more.finish("verify");
+        assert_eq!((report.runs.len(), code), (3, exit::LIMIT));
+        assert_eq!(report.program.exit, Some(4));
     }
 }

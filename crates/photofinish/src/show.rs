@@ -35,6 +35,9 @@ pub fn command(args: &args::Report) -> Result<u8, Failure> {
         false => exit::NOTHING_FOUND,
     };
     code = suppress::apply(&known, &mut report, code);
+    if code == exit::NOTHING_FOUND && report::exploration::is_incomplete(&report) {
+        code = exit::LIMIT;
+    }
     if let Some(old) = &args.baseline {
         let (earlier, name) = saved::baseline(old, &args.file)?;
         let found = Comparison::of(&report, &earlier);

@@ -7,6 +7,7 @@
 //! absorb            two results of one program made one
 //! suppress, baseline  what is known already
 //! advice            what to change, and what was tried of it
+//! exploration       whether every schedule was seen
 //! ```
 
 mod absorb;
@@ -15,6 +16,7 @@ pub mod baseline;
 pub mod compare;
 pub mod confirmed;
 pub mod control;
+pub mod exploration;
 pub mod finding;
 pub mod fingerprint;
 pub mod html;

@@ -54,7 +54,7 @@ fn ends(race: &finding::Race) -> [&Frame; 2] {
     race.accesses.each_ref().map(|access| &access.frame)
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Entry {
     race: Race,
     last_run: usize,
@@ -64,7 +64,7 @@ const JDKS: &str = "races inside the JDK are called potential where it is not kn
                     there: the JDK has locks of its own that are not watched";
 
 /// Collects runs; [`Merge::finish`] makes the report.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Merge {
     races: BTreeMap<Key, Entry>,
     runs: Vec<Run>,

@@ -85,7 +85,11 @@ pub fn render(
     page.coverage(report)?;
     page.suppressed(report)?;
     page.baseline(report)?;
-    page.verdict(report)
+    page.verdict(report)?;
+    match crate::exploration::verdict(report) {
+        Some(text) => page.out.write_all(text.as_bytes()),
+        None => Ok(()),
+    }
 }
 
 /// The two lines of the program from which the JDK was called when something

@@ -52,6 +52,15 @@ CREATE TABLE schedule (
 );
 ";
 
+/// Came later: a file of this format may be without it.
+const EXPLORATION: &str = "
+CREATE TABLE IF NOT EXISTS exploration (
+    result INTEGER PRIMARY KEY REFERENCES result ON DELETE CASCADE,
+    whose TEXT NOT NULL,        -- what must be the same to go on with it
+    state TEXT NOT NULL
+);
+";
+
 /// Opens the file to write, making it if there is none.
 pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
     let failed = |error: rusqlite::Error| failure(path, error, true);
@@ -75,6 +84,7 @@ pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
     }
     change.commit().map_err(failed)?;
     check(&db, path)?;
+    db.execute_batch(EXPLORATION).map_err(failed)?;
     Ok(db)
 }
 

@@ -6,6 +6,7 @@
 //! race      the races, by id and fingerprint
 //! witness   the order in which a predicted race would happen
 //! schedule  runs that can be replayed, with their logs
+//! exploration  how far an exploration is, to go on with it
 //! ```
 //!
 //! Each command adds a result; the latest is what `report` and `replay` mean,
@@ -15,9 +16,11 @@
 //! at the same time wait for each other.
 
 mod database;
+mod exploration;
 mod read;
 mod write;
 
+pub use exploration::{Exploration, explorations};
 pub use read::{Kept, Store};
 pub use write::Writer;
 

@@ -170,3 +170,57 @@ fn a_version_to_come_is_named() {
     let error = Store::open(dir.path()).unwrap_err().to_string();
     assert!(error.contains("format 9"), "{error}");
 }
+
+#[test]
+fn how_far_an_exploration_is_stays_with_its_result() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().join("results");
+    let error = explorations(&dir).unwrap_err();
+    assert!(matches!(error, StoreError::Nothing { .. }), "{error}");
+    let far = |of: &str, state: &str| Exploration {
+        of: of.into(),
+        state: state.into(),
+    };
+    let mut numbers = Vec::new();
+    for (of, state) in [("a", "1"), ("b", "1")] {
+        let mut writer = Writer::create(&dir).unwrap();
+        numbers.push(writer.number());
+        writer
+            .save_exploration(&program("p"), &report("verify"), &far(of, state))
+            .unwrap();
+    }
+    let mut writer = Writer::reopen(&dir, numbers[0]).unwrap();
+    writer
+        .save_exploration(&program("p"), &report("again"), &far("a", "2"))
+        .unwrap();
+    let all = explorations(&dir).unwrap();
+    let expected = [(numbers[1], far("b", "1")), (numbers[0], far("a", "2"))];
+    assert_eq!(all, expected);
+    let first = Store::open_result(&dir, Some(numbers[0])).unwrap();
+    assert_eq!(first.report().unwrap(), report("again"));
+    assert!(Writer::reopen(&dir, 77).is_err());
+    // They go with it.
+    for _ in 0..KEPT {
+        Writer::create(&dir)
+            .unwrap()
+            .finish(program("p"), &report("later"))
+            .unwrap();
+    }
+    assert_eq!(explorations(&dir).unwrap(), []);
+}
+
+#[test]
+fn a_file_from_before_there_were_explorations() {
+    let dir = tempfile::tempdir().unwrap();
+    let writer = Writer::create(dir.path()).unwrap();
+    writer.finish(program("p"), &report("old")).unwrap();
+    let db = Connection::open(dir.path().join(FILE)).unwrap();
+    db.execute_batch("DROP TABLE exploration").unwrap();
+    assert_eq!(explorations(dir.path()).unwrap(), []);
+    Writer::create(dir.path()).unwrap();
+    assert_eq!(explorations(dir.path()).unwrap(), []);
+    assert_eq!(
+        Store::open(dir.path()).unwrap().report().unwrap(),
+        report("old")
+    );
+}

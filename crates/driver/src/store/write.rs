@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 /// A result that is being made.
 #[derive(Debug)]
 pub struct Writer {
-    dir: PathBuf,
-    db: Connection,
-    result: i64,
+    pub(super) dir: PathBuf,
+    pub(super) db: Connection,
+    pub(super) result: i64,
 }
 
 impl Writer {
@@ -79,12 +79,12 @@ impl Writer {
         self.save(&program, report)
     }
 
-    fn failure(&self, error: rusqlite::Error) -> StoreError {
+    pub(super) fn failure(&self, error: rusqlite::Error) -> StoreError {
         database::failure(&self.dir.join(FILE), error, true)
     }
 }
 
-fn write(
+pub(super) fn write(
     change: &Transaction<'_>,
     result: i64,
     program: &Program,
@@ -132,7 +132,7 @@ fn write(
 }
 
 /// Drops the oldest results when there are too many, or their logs too big.
-fn prune(change: &Transaction<'_>, result: i64) -> rusqlite::Result<()> {
+pub(super) fn prune(change: &Transaction<'_>, result: i64) -> rusqlite::Result<()> {
     let mut logs = 0;
     let mut list = change.prepare(
         "SELECT id, (SELECT coalesce(sum(length(log)), 0) FROM schedule WHERE result = r.id)

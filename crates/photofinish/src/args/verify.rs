@@ -21,6 +21,10 @@ pub struct Verify {
     /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_seconds: Option<u64>,
+    /// Go on with the exploration of this program in --results that was
+    /// stopped, interrupted or killed; limits may be others than then
+    #[arg(long)]
+    pub resume: bool,
     /// Executions side by side [default: one a core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,

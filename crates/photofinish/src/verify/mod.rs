@@ -3,12 +3,14 @@
 //!
 //! ```text
 //! search   the coordinator: executions out, results in
+//! resume   what is kept on disk, and going on with it
 //! ```
 //!
 //! A race is reported as observed: it was unordered by happens-before in an
 //! execution that was made. That there is no other is said only if the
 //! exploration is complete and nothing in any execution was out of control.
 
+mod resume;
 pub mod search;
 
 use crate::args::Verify;
@@ -19,10 +21,12 @@ use crate::session::Session;
 use crate::show;
 use crate::steer;
 use crate::suppress;
+use driver::options::Control;
 use driver::process::Input;
 use explore::{Config, Progress, Stop};
 use report::result::Report;
-use search::{Asked, Explored};
+use resume::{Keeper, Saved};
+use search::{Asked, Search, Standing};
 use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -34,33 +38,28 @@ pub fn command(args: &Verify) -> Result<u8, Failure> {
     let launcher = Launcher::new(&args.launch)?;
     let known = suppress::load(&args.show)?;
     let outputs = Outputs::open(&args.show)?;
-    let mut store = steer::store(&args.steer)?;
-    let began = Instant::now();
-    let mut line = Line::new(args);
-    let explored = search::explore(
-        &launcher,
-        Session::new(&args.launch),
-        &asked(args, began),
-        &mut |progress| line.show(progress),
-    )?;
-    line.clear();
-    let verdict = Verdict::of(&explored);
-    let Explored { session, kept, .. } = explored;
-    let (mut report, code) = session.finish("verify");
-    steer::keep(&args.steer, &mut store, &mut report, |run| {
-        let kept = kept.get(&run)?;
-        Some((kept.schedule.clone(), kept.log.clone()))
-    })?;
-    let code = suppress::apply(&known, &mut report, code);
-    verdict.tell(&mut report);
-    report.timing.total_s = began.elapsed().as_secs_f64();
     let program = steer::program(&launcher.java, &args.launch, args.input.as_deref())?;
-    store.finish(program, &report)?;
+    let (mut keeper, saved) = Keeper::new(args, program, &known)?;
+    let (session, from) = match saved {
+        Some(Saved { state, report, .. }) => {
+            let session = Session::resume(&args.launch, report, state.accidents());
+            (session, Some(state))
+        }
+        None => (Session::new(&args.launch), None),
+    };
+    let asked = asked(args);
+    let mut line = Line::new(args);
+    let mut watch = |search: &Search<'_>| {
+        line.show(search);
+        keeper.moment(search)
+    };
+    let search = search::explore(&launcher, session, &asked, from, &mut watch)?;
+    line.clear();
+    let verdict = Verdict::of(&search.standing());
+    let (report, code) = search.session().clone().finish("verify");
+    let (report, code) = keeper.finish(&search, report, code, &verdict)?;
     outputs.write(&report)?;
     show::to_terminal(&report, &args.show, &args.launch.program, std::io::stderr())?;
-    if !args.show.quiet {
-        eprint!("{}", verdict.text(&report));
-    }
     Ok(match code {
         exit::NOTHING_FOUND | exit::LIMIT if verdict.complete => exit::NOTHING_FOUND,
         exit::NOTHING_FOUND => exit::LIMIT,
@@ -68,15 +67,19 @@ pub fn command(args: &Verify) -> Result<u8, Failure> {
     })
 }
 
-fn asked(args: &Verify, began: Instant) -> Asked {
+fn control(args: &Verify) -> Control {
+    let mut control = steer::control(&args.steer, "explore", args.steer.seed);
+    control.max_steps = Some(args.steer.max_steps.unwrap_or(MAX_STEPS));
+    control
+}
+
+fn asked(args: &Verify) -> Asked {
     let seconds = args.max_seconds.map(Duration::from_secs);
     let limit = match (seconds, args.launch.time_limit) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
     };
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let mut control = steer::control(&args.steer, "explore", args.steer.seed);
-    control.max_steps = Some(args.steer.max_steps.unwrap_or(MAX_STEPS));
     Asked {
         config: Config {
             order: args.order.order(),
@@ -85,12 +88,12 @@ fn asked(args: &Verify, began: Instant) -> Asked {
             threshold: args.threshold,
         },
         jobs: args.jobs.map_or(cores, |n| n as usize),
-        deadline: limit.and_then(|limit| began.checked_add(limit)),
+        deadline: limit.and_then(|limit| Instant::now().checked_add(limit)),
         input: match &args.input {
             Some(file) => Input::File(file.clone()),
             None => Input::Empty,
         },
-        control,
+        control: control(args),
     }
 }
 
@@ -108,12 +111,13 @@ impl Line {
         }
     }
 
-    fn show(&mut self, progress: &Progress) {
+    fn show(&mut self, search: &Search<'_>) {
         let soon = |at: Instant| at.elapsed() < Duration::from_millis(200);
         if !self.shown || self.last.is_some_and(soon) {
             return;
         }
         self.last = Some(Instant::now());
+        let progress = search.standing().progress;
         let of = progress.estimate.map_or(String::new(), |all| {
             format!(" of about {}", all.round() as u64)
         });
@@ -140,6 +144,7 @@ struct Verdict {
     classes: u64,
     rounds: u32,
     bounded: Option<u32>,
+    is_cut: bool,
     /// Why it is not complete.
     reasons: Vec<String>,
     /// A limit is the only reason.
@@ -147,7 +152,7 @@ struct Verdict {
 }
 
 impl Verdict {
-    fn of(explored: &Explored) -> Verdict {
+    fn of(explored: &Standing) -> Verdict {
         let progress = &explored.progress;
         let mut reasons: Vec<String> = explored.missing.iter().cloned().collect();
         if progress.lost > 0 && reasons.is_empty() {
@@ -177,6 +182,7 @@ impl Verdict {
             classes: explored.classes,
             rounds: explored.rounds,
             bounded: explored.bound,
+            is_cut: explored.is_cut,
             reasons,
             limited: !explored.is_complete() && explored.missing.is_empty() && progress.lost == 0,
         }
@@ -203,53 +209,8 @@ impl Verdict {
             "estimate": p.estimate.map(|all| all.round()),
             "not_complete": self.reasons,
             "limited": self.limited,
+            "resumable": self.is_cut,
         });
         report.other.insert("exploration".to_owned(), exploration);
-    }
-
-    fn text(&self, report: &Report) -> String {
-        let p = &self.progress;
-        let scope = match self.bounded {
-            Some(k) => format!("schedule with at most {k} preemptions"),
-            None => "schedule".to_owned(),
-        };
-        let executions = count(p.executions, "execution");
-        let found = report.has_findings();
-        if self.complete {
-            let what = match (found, report.races.is_empty()) {
-                (false, _) => {
-                    format!("no data race, deadlock or uncaught exception in any {scope}")
-                }
-                (true, true) => format!("no data race in any {scope}"),
-                (true, false) => format!("these are all that were found in every {scope}"),
-            };
-            return format!(
-                "complete: {what} of this program on this input ({executions}, {} in the last round)\n",
-                self.classes
-            );
-        }
-        let share = match p.estimate {
-            Some(all) if all >= 1.0 && p.stopped.is_some() | self.is_cut() => {
-                let share = (self.classes as f64 / all * 100.0).min(99.0);
-                format!(", about {share:.0}% of the estimated space")
-            }
-            _ => String::new(),
-        };
-        let mut text = format!("not complete: stopped after {executions}{share}\n");
-        for reason in &self.reasons {
-            text += &format!("  = {reason}\n");
-        }
-        text
-    }
-
-    fn is_cut(&self) -> bool {
-        self.progress.outstanding > 0 || !self.progress.complete && self.progress.lost == 0
-    }
-}
-
-fn count(n: u64, what: &str) -> String {
-    match n {
-        1 => format!("1 {what}"),
-        n => format!("{n} {what}s"),
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::exit::Failure;
 use crate::launch::{Launcher, Plan, RunDir};
-use crate::session::Session;
+use crate::session::{Accidents, Session};
 use crate::steer;
 use anyhow::Context;
 use driver::options::{Control, Mode, Statement};
@@ -17,7 +17,7 @@ use driver::run::{RunError, RunResult};
 use driver::store::Schedule;
 use explore::{Campaign, Config, Divergence, Execution, Job, Progress, Task};
 use report::finding::{Findings, Frame, Location};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -45,25 +45,24 @@ pub struct Kept {
     pub log: Vec<u8>,
 }
 
-/// What came of it.
-#[derive(Debug)]
-pub struct Explored {
-    pub session: Session,
+/// How far it is, or what came of it.
+#[derive(Clone, Debug)]
+pub struct Standing {
     pub progress: Progress,
     /// Executions of the last round: if complete, the number of classes.
     pub classes: u64,
     pub rounds: u32,
+    /// Something is left to explore.
+    pub is_cut: bool,
     /// Why it is not complete although nothing is left to do.
     pub missing: BTreeSet<String>,
-    /// By the number of the run in the session.
-    pub kept: BTreeMap<u64, Kept>,
     pub interrupted: bool,
     pub out_of_time: bool,
     /// The bound on preemptions.
     pub bound: Option<u32>,
 }
 
-impl Explored {
+impl Standing {
     /// Every schedule was explored, and nothing was out of hand.
     pub fn is_complete(&self) -> bool {
         self.progress.complete && self.missing.is_empty()
@@ -78,7 +77,27 @@ enum Told {
     Diverged(Divergence),
 }
 
-struct Search<'a> {
+/// All that is needed to go on with an exploration, besides what it found.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct State {
+    campaign: Campaign,
+    statements: Vec<String>,
+    added: u64,
+    seen: BTreeSet<String>,
+    missing: BTreeSet<String>,
+    accidents: Accidents,
+}
+
+impl State {
+    pub fn accidents(&self) -> Accidents {
+        self.accidents
+    }
+}
+
+/// Whoever wants to know how far it is, after every execution.
+pub type Watch<'a> = dyn FnMut(&Search<'_>) -> Result<(), Failure> + 'a;
+
+pub struct Search<'a> {
     launcher: &'a Launcher<'a>,
     asked: &'a Asked,
     campaign: Campaign,
@@ -92,17 +111,18 @@ struct Search<'a> {
     kept: BTreeMap<u64, Kept>,
     missing: BTreeSet<String>,
     failure: Option<Failure>,
+    interrupted: bool,
     out_of_time: bool,
-    tick: &'a mut dyn FnMut(&Progress),
 }
 
-/// Explores the program; `tick` is told how far it is after every execution.
-pub fn explore(
-    launcher: &Launcher<'_>,
+/// Explores the program, or goes on `from` where somebody stopped.
+pub fn explore<'a>(
+    launcher: &'a Launcher<'a>,
     session: Session,
-    asked: &Asked,
-    tick: &mut dyn FnMut(&Progress),
-) -> Result<Explored, Failure> {
+    asked: &'a Asked,
+    from: Option<State>,
+    watch: &mut Watch<'_>,
+) -> Result<Search<'a>, Failure> {
     let mut search = Search {
         launcher,
         asked,
@@ -116,33 +136,85 @@ pub fn explore(
         kept: BTreeMap::new(),
         missing: BTreeSet::new(),
         failure: None,
+        interrupted: false,
         out_of_time: false,
-        tick,
     };
+    if let Some(state) = from {
+        search.restore(state)?;
+    }
     let ended = pool::run_as_it_comes(
         asked.jobs,
         &launcher.interrupts,
         &mut search,
         Search::next,
-        Search::take,
+        |search, number, result| {
+            search.take(number, result);
+            if search.failure.is_none() {
+                search.failure = watch(search).err();
+            }
+            match search.failure {
+                Some(_) => ControlFlow::Break(()),
+                None => ControlFlow::Continue(()),
+            }
+        },
     )?;
-    if let Some(failure) = search.failure {
-        return Err(failure);
+    search.interrupted = ended == Ended::Interrupted;
+    match search.failure.take() {
+        Some(failure) => Err(failure),
+        None => Ok(search),
     }
-    Ok(Explored {
-        progress: search.campaign.progress(),
-        classes: search.campaign.executions_now(),
-        rounds: search.campaign.round() + 1,
-        session: search.session,
-        missing: search.missing,
-        kept: search.kept,
-        interrupted: ended == Ended::Interrupted,
-        out_of_time: search.out_of_time,
-        bound: asked.config.preemptions,
-    })
 }
 
 impl<'a> Search<'a> {
+    pub fn standing(&self) -> Standing {
+        Standing {
+            progress: self.campaign.progress(),
+            classes: self.campaign.executions_now(),
+            rounds: self.campaign.round() + 1,
+            is_cut: !self.campaign.exhausted(),
+            missing: self.missing.clone(),
+            interrupted: self.interrupted,
+            out_of_time: self.out_of_time,
+            bound: self.asked.config.preemptions,
+        }
+    }
+
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Executions that showed something, by the number of the run in the session.
+    pub fn kept(&self) -> &BTreeMap<u64, Kept> {
+        &self.kept
+    }
+
+    /// What [`explore`] needs to go on from here.
+    pub fn state(&self) -> State {
+        State {
+            campaign: self.campaign.clone(),
+            statements: self.statements.iter().map(ToString::to_string).collect(),
+            added: self.added,
+            seen: self.seen.clone(),
+            missing: self.missing.clone(),
+            accidents: self.session.accidents(),
+        }
+    }
+
+    fn restore(&mut self, state: State) -> Result<(), Failure> {
+        let statements = state.statements.iter().map(|text| text.parse());
+        let statements: Result<Vec<Statement>, String> = statements.collect();
+        self.statements = statements.map_err(anyhow::Error::msg)?;
+        self.campaign = state.campaign;
+        let config = self.asked.config;
+        self.campaign.limit(config.max_executions, config.threshold);
+        // Whoever had these is gone.
+        self.campaign.requeue();
+        self.added = state.added;
+        self.seen = state.seen;
+        self.missing = state.missing;
+        Ok(())
+    }
+
     fn next(&mut self, number: usize) -> Next<'a> {
         let left = self
             .asked
@@ -201,9 +273,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn take(&mut self, number: usize, result: Result<RunResult, RunError>) -> ControlFlow<()> {
+    fn take(&mut self, number: usize, result: Result<RunResult, RunError>) {
         let Some((task, dir)) = self.given.remove(&number) else {
-            return ControlFlow::Continue(());
+            return;
         };
         let taken = match result {
             Ok(run) => self.result(&task, &dir, run),
@@ -211,11 +283,6 @@ impl<'a> Search<'a> {
         };
         if let Err(failure) = taken {
             self.failure = Some(failure);
-        }
-        (self.tick)(&self.campaign.progress());
-        match self.failure {
-            Some(_) => ControlFlow::Break(()),
-            None => ControlFlow::Continue(()),
         }
     }
 

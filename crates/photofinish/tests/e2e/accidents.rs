@@ -108,11 +108,11 @@ fn kill_9_in_the_middle_of_a_recording() {
 }
 
 /// A file system of this size, unmounted when dropped.
-struct Disk(PathBuf);
+pub struct Disk(pub PathBuf);
 
 impl Disk {
     /// None where that is not allowed.
-    fn mount(name: &str, size: &str) -> Option<Disk> {
+    pub fn mount(name: &str, size: &str) -> Option<Disk> {
         let dir = scratch(name);
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", &format!("size={size}"), "none"]);

@@ -20,6 +20,7 @@ mod outputs;
 mod predict;
 mod programs;
 mod replay;
+mod resume;
 mod support;
 mod traces;
 mod unchanged;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-fn verify(program: &Program, results: &Path, options: &[&str]) -> Detected {
+pub fn verify(program: &Program, results: &Path, options: &[&str]) -> Detected {
     let results = results.to_str().unwrap();
     program.reported(&[&["verify", "--results", results], options].concat())
 }
@@ -15,16 +15,21 @@ fn verify(program: &Program, results: &Path, options: &[&str]) -> Detected {
 /// More executions than a test should wait for.
 const MANY: u64 = 10;
 
-fn section<'a>(expected: &'a Expected, name: &str) -> &'a Section {
+pub fn section<'a>(expected: &'a Expected, name: &str) -> &'a Section {
     expected.sections.iter().find(|s| s.name == name).unwrap()
 }
 
 #[test]
 fn as_many_executions_as_there_are_classes() {
     let expected = Expected::load("verify");
+    let modelled = expected
+        .sections
+        .iter()
+        .filter(|s| s.modelled != Some(false));
+    assert!(modelled.count() >= 30);
     for section in &expected.sections {
         let wanted = section.executions.unwrap();
-        if wanted > MANY {
+        if wanted > MANY || section.main.as_deref() != Some("Litmus") {
             continue;
         }
         let results = tempfile::tempdir().unwrap();

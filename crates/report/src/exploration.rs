@@ -1,0 +1,104 @@
+//! The `exploration` member of a report of `verify`, in words: whether it is
+//! complete, and if not, why.
+
+use crate::result::Report;
+use crate::text::clean_line;
+use serde_json::Value;
+
+/// What `verify` says of itself; an exploration may also be a part of something
+/// else, which has its own word.
+fn of(report: &Report) -> Option<&Value> {
+    let explored = report.other.get("exploration");
+    explored.filter(|_| report.command == "verify")
+}
+
+/// Whether the report is of an exploration that did not come to its end.
+pub fn is_incomplete(report: &Report) -> bool {
+    of(report).is_some_and(|e| e["complete"] != true)
+}
+
+/// The verdict; none of a report that is not of an exploration.
+pub fn verdict(report: &Report) -> Option<String> {
+    let of = of(report)?;
+    let number = |name: &str| of.get(name).and_then(Value::as_u64);
+    let classes = number("classes").unwrap_or(0);
+    let executions = match number("executions").unwrap_or(0) {
+        1 => "1 execution".to_owned(),
+        n => format!("{n} executions"),
+    };
+    if of["complete"] == true {
+        let scope = match number("preemptions") {
+            Some(k) => format!("schedule with at most {k} preemptions"),
+            None => "schedule".to_owned(),
+        };
+        let what = match (report.has_findings(), report.races.is_empty()) {
+            (false, _) => format!("no data race, deadlock or uncaught exception in any {scope}"),
+            (true, true) => format!("no data race in any {scope}"),
+            (true, false) => format!("these are all that were found in every {scope}"),
+        };
+        return Some(format!(
+            "complete: {what} of this program on this input ({executions}, {classes} in the last round)\n"
+        ));
+    }
+    let resumable = of["resumable"] == true;
+    let share = match of.get("estimate").and_then(Value::as_f64) {
+        Some(all) if all >= 1.0 && resumable => {
+            let share = (classes as f64 / all * 100.0).min(99.0);
+            format!(", about {share:.0}% of the estimated space")
+        }
+        _ => String::new(),
+    };
+    let mut text = format!("not complete: stopped after {executions}{share}\n");
+    let reasons = of.get("not_complete").and_then(Value::as_array);
+    for reason in reasons.into_iter().flatten().filter_map(Value::as_str) {
+        text += &format!("  = {}\n", clean_line(reason));
+    }
+    if resumable {
+        text += "  = the same command with --resume goes on from here\n";
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(exploration: &str, more: &str) -> Option<String> {
+        let text = format!(
+            r#"{{"schema":1,"tool":"t","command":"verify","program":{{"args":[]}}{exploration}{more}}}"#
+        );
+        verdict(&Report::from_json(text.as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn complete_or_not_and_why() {
+        assert_eq!(said("", ""), None);
+        let all =
+            r#","exploration":{"complete":true,"executions":7,"classes":4,"preemptions":null}"#;
+        let text = said(all, "").unwrap();
+        assert!(
+            text.starts_with("complete: no data race, deadlock"),
+            "{text}"
+        );
+        assert!(
+            text.contains("(7 executions, 4 in the last round)"),
+            "{text}"
+        );
+        let deadlock = r#","deadlocks":[{"id":"D1","kind":"deadlock","cycle":true,"threads":[]}]"#;
+        let text = said(all, deadlock).unwrap();
+        assert!(text.starts_with("complete: no data race in any"), "{text}");
+        let bounded =
+            r#","exploration":{"complete":true,"executions":1,"classes":1,"preemptions":2}"#;
+        let text = said(bounded, "").unwrap();
+        assert!(text.contains("at most 2 preemptions"), "{text}");
+        let part = r#","exploration":{"complete":false,"executions":1,"classes":1,"estimate":4,
+            "resumable":true,"not_complete":["because"]}"#;
+        assert_eq!(
+            said(part, "").unwrap(),
+            "not complete: stopped after 1 execution, about 25% of the estimated space\n  \
+             = because\n  = the same command with --resume goes on from here\n"
+        );
+        let text = said(r#","exploration":{"not_complete":3}"#, "").unwrap();
+        assert_eq!(text, "not complete: stopped after 0 executions\n");
+    }
+}
