@@ -112,17 +112,17 @@ pub struct Outcome {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    #[error("cannot start {program}: {source}")]
+    #[error("cannot start {program}")]
     Start {
         program: String,
         source: std::io::Error,
     },
-    #[error("cannot read the input {path}: {source}")]
+    #[error("cannot read the input {path}")]
     Input {
         path: PathBuf,
         source: std::io::Error,
     },
-    #[error("lost track of process {pid}: {source}")]
+    #[error("lost track of process {pid}")]
     Lost { pid: u32, source: std::io::Error },
     #[error("process {pid} does not die, not even of SIGKILL; see `ps -p {pid}`")]
     Undead { pid: u32 },

@@ -26,6 +26,9 @@ const MOST_FINDINGS: u64 = 256 << 20;
 /// The file whose lock says that somebody waits for the program.
 const RUNNING: &str = "running";
 
+/// How the agent's last words begin if it is the JVM that it cannot work with.
+const BLAMES_JAVA: [&str; 2] = ["this JDK", "this JVM"];
+
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     pub java: &'a Java,
@@ -57,9 +60,15 @@ pub enum RunError {
     Process(#[from] ProcessError),
     #[error("the agent gave up: {0}")]
     Agent(String),
+    #[error("{java} (version {version}) cannot be used: {why}")]
+    UnusableJava {
+        java: PathBuf,
+        version: String,
+        why: String,
+    },
     #[error("the JVM does not start with the agent; it says:\n{0}")]
     JvmRefuses(String),
-    #[error("cannot read {path}: {source}")]
+    #[error("cannot read {path}")]
     Unreadable {
         path: PathBuf,
         source: std::io::Error,
@@ -128,9 +137,15 @@ impl Request<'_> {
 fn collect(request: &Request<'_>, outcome: Outcome) -> Result<RunResult, RunError> {
     let dir = &request.options.out;
     if let Some(why) = read(&dir.join("fatal.txt"))? {
-        return Err(RunError::Agent(
-            String::from_utf8_lossy(&why).trim().to_owned(),
-        ));
+        let why = String::from_utf8_lossy(&why).trim().to_owned();
+        if !BLAMES_JAVA.iter().any(|start| why.starts_with(start)) {
+            return Err(RunError::Agent(why));
+        }
+        return Err(RunError::UnusableJava {
+            java: request.java.path.clone(),
+            version: request.java.version.clone(),
+            why,
+        });
     }
     let lines = read(&dir.join("findings.jsonl"))?;
     let summary = read(&dir.join("summary.json"))?;

@@ -1,6 +1,10 @@
 //! The exit codes. Scripts and CI jobs rely on them; they follow sysexits.h
 //! where it has a word for the case.
 
+use driver::java::JavaError;
+use driver::process::ProcessError;
+use driver::run::RunError;
+
 /// The program was exercised and nothing was found.
 pub const NOTHING_FOUND: u8 = 0;
 /// Nothing was exercised: the program ran single-threaded, or nothing could be
@@ -37,11 +41,40 @@ impl Failure {
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Failure {
         let error = error.into();
-        let code = if error.is::<driver::java::JavaError>() {
-            NO_JAVA
-        } else {
-            TOOL_FAILED
+        let of_process = error.downcast_ref::<ProcessError>();
+        let code = match (error.downcast_ref::<RunError>(), of_process) {
+            (Some(RunError::UnusableJava { .. }), _) => NO_JAVA,
+            (Some(RunError::Process(ProcessError::Input { .. })), _)
+            | (_, Some(ProcessError::Input { .. })) => USAGE,
+            _ if error.is::<JavaError>() => NO_JAVA,
+            _ => TOOL_FAILED,
         };
         Failure { code, error }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_that_are_not_ours_have_codes_of_their_own() {
+        let unusable = RunError::UnusableJava {
+            java: "/j/bin/java".into(),
+            version: "25".into(),
+            why: "this JDK's classes are not as expected".into(),
+        };
+        assert_eq!(Failure::from(unusable).code, NO_JAVA);
+        let input = || ProcessError::Input {
+            path: "nowhere".into(),
+            source: std::io::ErrorKind::NotFound.into(),
+        };
+        assert_eq!(Failure::from(input()).code, USAGE);
+        let failure = Failure::from(RunError::Process(input()));
+        assert_eq!(failure.code, USAGE);
+        let text = format!("{:#}", failure.error);
+        assert_eq!(text.matches("not found").count(), 1, "{text}");
+        let ours = RunError::Agent("no memory".into());
+        assert_eq!(Failure::from(ours).code, TOOL_FAILED);
     }
 }

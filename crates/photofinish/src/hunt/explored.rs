@@ -11,7 +11,7 @@
 
 use super::Hunt;
 use super::child::Child;
-use super::stages::{VERIFY, of_program};
+use super::stages::{VERIFY, counted, of_program};
 use crate::exit::Failure;
 use crate::steer;
 use driver::store::Store;
@@ -178,10 +178,6 @@ impl Exploration {
             ),
         }
     }
-}
-
-fn counted(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// What is known to happen and the exploration did not meet.

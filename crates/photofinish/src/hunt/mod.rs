@@ -77,6 +77,7 @@ pub fn command(args: &args::Hunt) -> Result<u8, Failure> {
         total,
         ends: true,
         exercised: true,
+        refused: false,
         interrupted: false,
         limited: false,
         failed: false,
@@ -165,6 +166,8 @@ struct Hunt<'a> {
     ends: bool,
     /// There was something to find: several threads, instrumented classes.
     exercised: bool,
+    /// Java itself complained, and did not run the program.
+    refused: bool,
     interrupted: bool,
     /// Something was left for want of time.
     limited: bool,
@@ -293,7 +296,12 @@ impl Hunt<'_> {
             let text = "stopped before the end: this is what was found up to then";
             self.report.warnings.push(text.to_owned());
         }
-        if !self.exercised && self.args.input.is_none() {
+        if self.refused {
+            let idle = |text: &String| text.contains("nothing was exercised");
+            self.report.warnings.retain(|text| !idle(text));
+            let text = "nothing was exercised: java did not run the program (its message is above)";
+            self.report.warnings.push(text.to_owned());
+        } else if !self.exercised && self.args.input.is_none() {
             let text = "the program was given no input; if it needs some, use --input FILE";
             self.report.warnings.push(text.to_owned());
         }

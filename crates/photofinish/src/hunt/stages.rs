@@ -99,6 +99,9 @@ const MOST_PREDICTED: u64 = 1_000_000;
 /// Lines of what a program says that does not get anywhere.
 const COMPLAINT: usize = 20;
 
+/// How java's own complaints begin: no main class, no jar.
+const REFUSAL: &str = "Error: ";
+
 /// Runs with threads held back, at most, and who does it.
 const HELD_BACK_RUNS: u32 = 4;
 const DRFINDER: &str = "drfinder";
@@ -125,6 +128,7 @@ fn detect(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
         // Why, is java's to say, or the program's.
         let lines = complained.lines().take(COMPLAINT);
         lines.for_each(|line| eprintln!("{}", clean(line)));
+        hunt.refused = complained.starts_with(REFUSAL);
     }
     hunt.save()?;
     if hunt.over() {
@@ -188,8 +192,9 @@ fn predict(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
             predicted.warnings.extend(recorded.warnings);
             hunt.add(predicted);
             Ok(format!(
-                "1 recorded run of {} events, {many} races predicted from it",
-                events.unwrap_or(0)
+                "1 recorded run of {} events, {} predicted from it",
+                events.unwrap_or(0),
+                counted(many as u64, "race")
             ))
         }
         Err(why) => {
@@ -257,9 +262,10 @@ fn try_to_confirm(hunt: &mut Hunt<'_>, share: f64) -> Result<String, Failure> {
         trials += race.trials.map_or(0, |trials| trials.run);
         made += u64::from(race.status == Status::Confirmed);
     }
-    let many = untried.len();
     Ok(format!(
-        "{trials} trials for {many} pairs, {made} made to happen"
+        "{} for {}, {made} made to happen",
+        counted(trials, "trial"),
+        counted(untried.len() as u64, "pair")
     ))
 }
 
@@ -339,8 +345,10 @@ fn hidden(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
     }
     let found = hunt.report.races.len().saturating_sub(before);
     Ok(format!(
-        "{ran} runs under control ({}), {found} further races",
-        SEEKERS.join(", ")
+        "{} under control ({}), {}",
+        counted(ran as u64, "run"),
+        SEEKERS.join(", "),
+        counted(found as u64, "further race")
     ))
 }
 
@@ -383,7 +391,7 @@ fn held_back(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
     let each = hunt.left(HELD_BACK) / (wanted + 1);
     let pipes = (hunt.input.clone(), Output::Capture);
     let (mut seeker, _) = Hidden::begin(launcher, None, None, pipes, Some(each))?;
-    let mut ran = 0;
+    let mut ran = 0_u64;
     for number in 0..wanted {
         if hunt.over() || hunt.left(HELD_BACK).is_zero() {
             break;
@@ -412,7 +420,9 @@ fn held_back(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
     }
     let found = hunt.report.races.len().saturating_sub(before);
     Ok(format!(
-        "{ran} runs with threads held back ({DRFINDER}), {found} further races"
+        "{} with threads held back ({DRFINDER}), {}",
+        counted(ran, "run"),
+        counted(found as u64, "further race")
     ))
 }
 
@@ -439,7 +449,7 @@ fn advise(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
     match child.run(hunt, "advise", &options, 1.0)? {
         Ok(advised) => {
             let repairs = take_advice(hunt, &advised);
-            Ok(format!("{repairs} repairs suggested"))
+            Ok(format!("{} suggested", counted(repairs as u64, "repair")))
         }
         Err(why) => {
             let text = format!("there is no advice: {why}");
@@ -500,6 +510,11 @@ pub fn of_program(hunt: &Hunt<'_>) -> Vec<OsString> {
     all.push("--".into());
     all.extend(launch.program.iter().cloned());
     all
+}
+
+/// `1 run`, `3 runs`.
+pub fn counted(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// A run in which the operating system decides who goes on.

@@ -19,6 +19,7 @@ mod offline;
 mod outputs;
 mod predict;
 mod programs;
+mod redact;
 mod replay;
 mod resume;
 mod support;

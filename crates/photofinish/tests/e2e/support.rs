@@ -160,7 +160,7 @@ impl Program {
 
 /// Every report is as docs/report.schema.json says.
 #[track_caller]
-fn check_schema(report: &Value) {
+pub fn check_schema(report: &Value) {
     static SCHEMA: OnceLock<jsonschema::Validator> = OnceLock::new();
     let schema = SCHEMA.get_or_init(|| {
         let text = std::fs::read_to_string(root().join("docs/report.schema.json")).unwrap();
