@@ -333,6 +333,7 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
         jvmti,
         policy: instrument::Policy {
             check_unshared: options.check_unshared,
+            untracked: options.untracked.clone(),
             ..instrument::Policy::new(&options.include, &options.exclude, &options.trusted)
         },
         direct: Direct::new(options.mode).map(Mutex::new),

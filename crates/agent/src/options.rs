@@ -2,6 +2,7 @@
 //! (crates/driver/src/options.rs writes them).
 
 use crate::control::Settings;
+use instrument::FieldPattern;
 use instrument::repair::Repair;
 use std::path::PathBuf;
 
@@ -44,6 +45,8 @@ pub struct Options {
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     pub trusted: Vec<String>,
+    /// Fields whose plain accesses are not checked.
+    pub untracked: Vec<FieldPattern>,
     /// Also accesses that cannot race, see `instrument::Policy`.
     pub check_unshared: bool,
     pub trace: Option<PathBuf>,
@@ -61,6 +64,7 @@ impl Options {
             include: vec![],
             exclude: vec![],
             trusted: vec![],
+            untracked: vec![],
             check_unshared: false,
             trace: None,
             repairs: vec![],
@@ -77,6 +81,11 @@ impl Options {
                 "include" => options.include = list(),
                 "exclude" => options.exclude = list(),
                 "trusted" => options.trusted = list(),
+                "untracked" => {
+                    let fields = list().iter().map(|f| FieldPattern::new(f)).collect();
+                    let fields: Option<Vec<_>> = fields;
+                    options.untracked = fields.ok_or("a field is named as Class.field")?;
+                }
                 "unshared" if value == "check" => options.check_unshared = true,
                 "repair" => {
                     options.repairs = list().iter().map(|r| r.parse()).collect::<Result<_, _>>()?;

@@ -172,6 +172,7 @@ impl Agent {
             return (freeze > 0).then(|| [FINAL, freeze, self.id_offset(jni, field.class)]);
         }
         let volatile = field.modifiers & ACC_VOLATILE != 0;
+        let checked = checked && self.is_tracked(&field);
         if !volatile && !checked {
             return None;
         }
@@ -220,6 +221,7 @@ impl Agent {
         if self.options.mode == Mode::Bare {
             return bare_words(&field);
         }
+        let checked = checked && self.is_tracked(&field);
         if field.modifiers & ACC_FINAL != 0 || (field.modifiers & ACC_VOLATILE == 0 && !checked) {
             // No access, but a use of the class, which events tell of.
             return self
@@ -235,6 +237,14 @@ impl Agent {
                 .insert(site, owner);
         }
         self.static_words(jni, &field, read)
+    }
+
+    /// The user wants to hear of the field's plain accesses.
+    fn is_tracked(&self, field: &Found) -> bool {
+        self.policy.untracked.is_empty() || {
+            let class = self.jvmti.class_signature(field.class).unwrap_or_default();
+            !self.policy.is_untracked(class_in(&class), &field.name)
+        }
     }
 
     fn static_words(&self, jni: Jni, field: &Found, read: bool) -> Option<[i64; 3]> {

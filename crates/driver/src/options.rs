@@ -299,6 +299,8 @@ pub struct AgentOptions {
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     pub trusted: Vec<String>,
+    /// Fields whose plain accesses are not checked.
+    pub untracked: Vec<String>,
     /// Check also what no other thread can know.
     pub check_unshared: bool,
     /// Where a recording goes.
@@ -323,6 +325,7 @@ impl AgentOptions {
             ("include", &self.include),
             ("exclude", &self.exclude),
             ("trusted", &self.trusted),
+            ("untracked", &self.untracked),
             ("repair", &self.repairs),
         ];
         for (key, list) in lists {
@@ -410,6 +413,7 @@ mod tests {
             include: vec!["com.shop.**".into(), "x:y".into()],
             exclude: vec![],
             trusted: vec!["java.util".into()],
+            untracked: vec!["a.B.c".into(), "D.*".into()],
             check_unshared: true,
             trace: Some("/t 1.pft".into()),
             repairs: vec![],
@@ -418,7 +422,7 @@ mod tests {
         assert_eq!(
             options.argument(Path::new("/c/agent.so")),
             "-agentpath:/c/agent.so=out=/tmp/a%2Cb%3Dc,mode=record,\
-             include=com.shop.%2A%2A:x%3Ay,trusted=java.util,unshared=check,trace=/t%201.pft"
+             include=com.shop.%2A%2A:x%3Ay,trusted=java.util,untracked=a.B.c:D.%2A,unshared=check,trace=/t%201.pft"
         );
     }
 
@@ -440,6 +444,7 @@ mod tests {
             include: vec![],
             exclude: vec![],
             trusted: vec![],
+            untracked: vec![],
             check_unshared: false,
             trace: None,
             repairs: vec![],

@@ -73,6 +73,7 @@ impl Pool {
                 include: vec![],
                 exclude: vec![],
                 trusted: vec![],
+                untracked: vec![],
                 check_unshared: false,
                 trace: None,
                 repairs: vec![],

@@ -69,6 +69,7 @@ impl Fake {
                 include: vec![],
                 exclude: vec![],
                 trusted: vec![],
+                untracked: vec![],
                 check_unshared: false,
                 trace: None,
                 repairs: vec![],

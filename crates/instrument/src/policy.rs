@@ -26,6 +26,10 @@
 //! `include` raises a class to Full, `exclude` lowers it to None, `trusted`
 //! lowers Full to Sync. Exclude wins over trusted, and trusted over include.
 //! No pattern reaches the classes of [`never_touched`].
+//!
+//! Plain accesses to fields that are `untracked` are not checked, in whatever class
+//! they are made. Such a pattern is one of a class, without its nested ones, a dot,
+//! and the name of a field or `*`.
 
 /// How much of a class is instrumented. Ordered: None < Sync < Full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,6 +64,30 @@ impl Pattern {
             Some(rest) => rest.is_empty() || rest.starts_with(['$', '/']),
             None => false,
         }
+    }
+}
+
+/// Fields by the class that declares them: `com.shop.Bank.total`, `com.shop.*.cache`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldPattern {
+    class: String,
+    field: String,
+}
+
+impl FieldPattern {
+    /// None if it does not name a class and a field.
+    pub fn new(text: &str) -> Option<Self> {
+        let (class, field) = text.trim().rsplit_once('.')?;
+        (!class.is_empty() && !field.is_empty()).then(|| FieldPattern {
+            class: class.replace('.', "/"),
+            field: field.to_owned(),
+        })
+    }
+
+    /// Does the field that the class of this internal name declares match?
+    pub fn matches(&self, class: &str, field: &str) -> bool {
+        glob(self.field.as_bytes(), field.as_bytes())
+            && glob(self.class.as_bytes(), class.as_bytes())
     }
 }
 
@@ -113,6 +141,7 @@ pub struct Policy {
     pub include: Vec<Pattern>,
     pub exclude: Vec<Pattern>,
     pub trusted: Vec<Pattern>,
+    pub untracked: Vec<FieldPattern>,
     /// Accesses that cannot race, because no other thread knows the object, are
     /// checked all the same: to measure what leaving them out saves.
     pub check_unshared: bool,
@@ -126,8 +155,14 @@ impl Policy {
             include: patterns(include),
             exclude: patterns(exclude),
             trusted: patterns(trusted),
+            untracked: Vec::new(),
             check_unshared: false,
         }
+    }
+
+    /// Whether plain accesses to a field that the class declares are not checked.
+    pub fn is_untracked(&self, class: &str, field: &str) -> bool {
+        self.untracked.iter().any(|p| p.matches(class, field))
     }
 
     /// The level of a class of which only the internal name is known.
@@ -355,6 +390,40 @@ mod tests {
             Level::Sync,
             "trusted does not lower Sync"
         );
+    }
+
+    #[test]
+    fn fields_by_the_class_that_declares_them() {
+        let untracked = |patterns: &[&str], class: &str, field: &str| {
+            let policy = Policy {
+                untracked: patterns
+                    .iter()
+                    .filter_map(|p| FieldPattern::new(p))
+                    .collect(),
+                ..Policy::default()
+            };
+            policy.is_untracked(class, field)
+        };
+        let bank = ["com.shop.Bank.total"];
+        assert!(untracked(&bank, "com/shop/Bank", "total"));
+        for (class, field) in [
+            ("com/shop/Bank", "totals"),
+            ("com/shop/Bank$Branch", "total"),
+            ("com/shop", "total"),
+            ("Bank", "total"),
+        ] {
+            assert!(!untracked(&bank, class, field), "{class}.{field}");
+        }
+        assert!(untracked(&["Bank.*"], "Bank", "total"));
+        assert!(untracked(
+            &["com.**.cache"],
+            "com/shop/deep/Map$Node",
+            "cache"
+        ));
+        assert!(!untracked(&["com.*.cache"], "com/shop/deep/Map", "cache"));
+        for wrong in ["", "total", ".total", "Bank."] {
+            assert_eq!(FieldPattern::new(wrong), None, "{wrong:?}");
+        }
     }
 
     /// The obvious matcher, exponential in the number of stars.

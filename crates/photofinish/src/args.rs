@@ -466,6 +466,9 @@ pub struct Launch {
     /// Packages whose own accesses are taken to be right
     #[arg(long, value_name = "PACKAGE", value_delimiter = ',')]
     pub trusted: Vec<String>,
+    /// Fields whose plain accesses are not checked: `com.shop.Bank.total`, `Cache.*`
+    #[arg(long, value_name = "FIELD", value_delimiter = ',', value_parser = field)]
+    pub untracked: Vec<String>,
     /// Check also accesses that cannot race because no other thread knows the
     /// object: to measure what leaving them out saves
     #[arg(long, hide = true)]
@@ -536,6 +539,14 @@ pub struct Report {
     pub baseline: Option<String>,
     #[command(flatten)]
     pub show: Show,
+}
+
+/// `com.shop.Bank.total`.
+fn field(text: &str) -> Result<String, String> {
+    match text.trim().rsplit_once('.') {
+        Some((class, name)) if !class.is_empty() && !name.is_empty() => Ok(text.trim().to_owned()),
+        _ => Err("write Class.field, such as com.shop.Bank.total".to_owned()),
+    }
 }
 
 /// `A.java:12,B.java:40`.
@@ -611,6 +622,14 @@ mod tests {
         assert_eq!(range("3.."), Ok(3..u64::MAX));
         for bad in ["", "3", "5..3", "a..", "-1..2", "3..3"] {
             assert!(range(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn fields() {
+        assert_eq!(field(" a.B.c "), Ok("a.B.c".to_owned()));
+        for bad in ["", "c", ".c", "B."] {
+            assert!(field(bad).is_err(), "{bad}");
         }
     }
 

@@ -219,6 +219,7 @@ impl<'a> Launcher<'a> {
                 include: self.args.include.clone(),
                 exclude: [&self.args.exclude[..], &plan.exclude].concat(),
                 trusted: self.args.trusted.clone(),
+                untracked: self.args.untracked.clone(),
                 check_unshared: self.args.check_unshared,
                 trace: plan.trace,
                 repairs: plan.repairs,

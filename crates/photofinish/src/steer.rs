@@ -66,6 +66,7 @@ pub fn program(
         include: launch.include.clone(),
         exclude: launch.exclude.clone(),
         trusted: launch.trusted.clone(),
+        untracked: launch.untracked.clone(),
         directory,
     })
 }

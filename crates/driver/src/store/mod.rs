@@ -61,6 +61,8 @@ pub struct Program {
     pub exclude: Vec<String>,
     #[serde(default)]
     pub trusted: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untracked: Vec<String>,
     /// See [`crate::classes`].
     #[serde(default)]
     pub classes: BTreeMap<String, String>,

@@ -118,6 +118,7 @@ fn saved(args: &mut Advise) -> Result<(Option<Report>, Option<PathBuf>), Failure
     launch.include.extend(program.include.iter().cloned());
     launch.exclude.extend(program.exclude.iter().cloned());
     launch.trusted.extend(program.trusted.iter().cloned());
+    launch.untracked.extend(program.untracked.iter().cloned());
     launch.java.get_or_insert_with(|| program.java.clone());
     args.input = args.input.take().or_else(|| program.input.clone());
     let report = store.report().map_err(|error| usage(error.into()))?;

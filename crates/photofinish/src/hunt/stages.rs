@@ -494,6 +494,7 @@ pub fn of_program(hunt: &Hunt<'_>) -> Vec<OsString> {
         ("--include", &launch.include),
         ("--exclude", &launch.exclude),
         ("--trusted", &launch.trusted),
+        ("--untracked", &launch.untracked),
     ] {
         all.extend(values.iter().map(|v| format!("{option}={v}").into()));
     }

@@ -119,3 +119,27 @@ fn what_was_stopped_is_not_complete() {
     assert_eq!(found.report["exploration"]["complete"], true);
     assert_eq!(found.report["exploration"]["preemptions"], 0);
 }
+
+#[test]
+fn what_is_not_to_be_checked_is_not_and_still_orders() {
+    let expected = Expected::load("verify");
+    let race = expected.program("verify", section(&expected, "race"));
+    let message = expected.program("verify", section(&expected, "message"));
+    for (program, options, classes) in [
+        (&race, ["--untracked", "Litmus.plain"], 1),
+        (&race, ["--untracked", "Other.*,Lit*.pl*"], 1),
+        (&race, ["--trusted", "Litmus"], 1),
+        // A volatile field goes on to order what it ordered.
+        (&message, ["--untracked", "Litmus.flag"], 2),
+    ] {
+        let results = tempfile::tempdir().unwrap();
+        let found = verify(program, results.path(), &options);
+        assert_eq!(found.code, Some(0), "{options:?}: {}", found.stderr);
+        let exploration = &found.report["exploration"];
+        assert_eq!(exploration["complete"], true, "{options:?}");
+        assert_eq!(exploration["classes"], classes, "{options:?}");
+    }
+    let untracked = ["--detector", "hybrid", "--untracked", "Litmus.plain"];
+    assert_eq!(race.detect(&untracked).code, Some(0));
+    assert_eq!(race.detect(&untracked[..2]).code, Some(66));
+}
