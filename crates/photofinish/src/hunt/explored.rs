@@ -2,8 +2,8 @@
 //!
 //! A first look takes a part of the stage's time. If it gets through, that is
 //! the answer; if not, it says about how many executions there are and what one
-//! of them takes, and only if all of them fit into the rest of the time is it
-//! begun again, to the end.
+//! of them takes, and only if the others fit into the rest of the time does the
+//! exploration go on.
 //!
 //! That the exploration is complete is said only if nothing that other stages
 //! found contradicts it: a race that no explored schedule has shows that the
@@ -37,8 +37,10 @@ const MARGIN: Duration = Duration::from_secs(3);
 #[serde(default)]
 struct Exploration {
     complete: bool,
-    /// A limit, and nothing else, kept it from being complete.
+    /// A limit, and nothing else, kept it from being complete,
     limited: bool,
+    /// and it can be gone on with.
+    resumable: bool,
     /// Of all rounds, and of the last.
     executions: u64,
     classes: u64,
@@ -55,7 +57,8 @@ pub fn explore(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
     let began = Instant::now();
     let most = hunt.left(VERIFY).min(hunt.total.mul_f64(MOST));
     hunt.progress.say("how many schedules there may be");
-    let (mut child, mut found) = match search(hunt, most / LOOK)? {
+    let child = Child::new()?;
+    let mut found = match search(hunt, &child, most / LOOK, false)? {
         Ok(found) => found,
         Err(why) => return Ok(none(hunt, &why)),
     };
@@ -63,8 +66,8 @@ pub fn explore(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
     let left = most.saturating_sub(took + MARGIN);
     if !hunt.interrupted && exploration.fits(took, left) {
         hunt.progress.say("exploring every schedule");
-        if let Ok(whole) = search(hunt, left)? {
-            (child, found) = whole;
+        if let Ok(whole) = search(hunt, &child, left, exploration.resumable)? {
+            found = whole;
             exploration = Exploration::of(&found);
         }
     }
@@ -95,9 +98,13 @@ fn none(hunt: &mut Hunt<'_>, why: &str) -> String {
     text
 }
 
-/// `verify`, for so long; what it found, or why there is nothing.
-fn search(hunt: &mut Hunt<'_>, time: Duration) -> Result<Result<(Child, Report), String>, Failure> {
-    let child = Child::new()?;
+/// `verify`, for so long, or on with it; what it found, or why there is nothing.
+fn search(
+    hunt: &mut Hunt<'_>,
+    child: &Child,
+    time: Duration,
+    resume: bool,
+) -> Result<Result<Report, String>, Failure> {
     let steer = &hunt.args.steer;
     let mut options: Vec<OsString> = vec!["--results".into(), child.file("results").into()];
     let mut number = |option: &str, value: Option<String>| {
@@ -109,10 +116,10 @@ fn search(hunt: &mut Hunt<'_>, time: Duration) -> Result<Result<(Child, Report),
     number("--max-steps", steer.max_steps.map(|n| n.to_string()));
     number("--clock", steer.clock.map(|n| n.to_string()));
     number("--jobs", hunt.args.jobs.map(|n| n.to_string()));
+    options.extend(resume.then(|| "--resume".into()));
     options.extend(of_program(hunt));
     let share = VERIFY + MARGIN.as_secs_f64() / hunt.total.as_secs_f64();
-    let found = child.run(hunt, "verify", &options, share)?;
-    Ok(found.map(|report| (child, report)))
+    child.run(hunt, "verify", &options, share)
 }
 
 impl Exploration {
@@ -123,13 +130,17 @@ impl Exploration {
             .unwrap_or_default()
     }
 
-    /// Whether the whole of it can be done in this time, going by the part that
+    /// Whether the rest of it can be done in this time, going by the part that
     /// took `took`.
     fn fits(&self, took: Duration, time: Duration) -> bool {
         let each = took.as_secs_f64() / self.executions.max(1) as f64;
-        let before = self.executions.saturating_sub(self.classes) as f64;
-        let all = self.estimate.map(|all| (before + all) * each * SLACK);
-        self.limited && all.is_some_and(|all| all <= time.as_secs_f64())
+        let done = match self.resumable {
+            true => self.classes as f64,
+            // The rounds before are made again as well.
+            false => self.classes as f64 - self.executions as f64,
+        };
+        let rest = self.estimate.map(|all| (all - done) * each * SLACK);
+        self.limited && rest.is_some_and(|rest| rest <= time.as_secs_f64())
     }
 
     /// What it was, for the list of stages.
@@ -298,6 +309,13 @@ mod tests {
         // A hundred executions in all, 0.2 s each, and half as much again.
         assert!(part.fits(seconds(10), seconds(30)));
         assert!(!part.fits(seconds(10), seconds(29)));
+        // Fifty are left.
+        let more = Exploration {
+            resumable: true,
+            ..part.clone()
+        };
+        assert!(more.fits(seconds(10), seconds(15)));
+        assert!(!more.fits(seconds(10), seconds(14)));
         let elsewhere = Exploration {
             limited: false,
             ..part.clone()

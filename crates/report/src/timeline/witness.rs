@@ -54,7 +54,33 @@ pub fn of_witness(witness: &Value, pair: bool) -> Option<Timeline> {
             place: second.place,
         });
     }
-    Some(timeline)
+    Some(in_order(timeline))
+}
+
+/// The lanes of threads that do something first. Those of the JVM itself begin
+/// before everything else, and would push aside what the reader looks for.
+fn in_order(mut timeline: Timeline) -> Timeline {
+    let busy = |lane: usize| {
+        let mut rows = { timeline.rows.iter() }.filter(|row| row.lane == Some(lane));
+        let more = |row: &Row| row.many.is_some() || row.beside.is_some();
+        let first = rows.next();
+        first.is_some_and(more) || rows.next().is_some()
+    };
+    let lanes = 0..timeline.lanes.len();
+    let (mut order, idle): (Vec<usize>, Vec<usize>) = lanes.partition(|lane| busy(*lane));
+    order.extend(idle);
+    let place = |lane: usize| order.iter().position(|old| *old == lane).unwrap_or(lane);
+    for row in &mut timeline.rows {
+        row.lane = row.lane.map(place);
+        if let Some(beside) = &mut row.beside {
+            beside.lane = place(beside.lane);
+        }
+    }
+    let mut lanes: Vec<Option<Lane>> = timeline.lanes.into_iter().map(Some).collect();
+    timeline.lanes = { order.iter() }
+        .filter_map(|old| lanes[*old].take())
+        .collect();
+    timeline
 }
 
 /// `File.java:12`, or anything else as it is.
@@ -75,4 +101,35 @@ fn frame(class: &str, method: &str, at: &str) -> Option<Frame> {
         line,
         ..Frame::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn threads_that_only_begin_stand_aside() {
+        let step = |thread: &str, id: u64, events: u64, last: &str| {
+            json!({ "thread": thread, "thread_id": id, "events": events, "last": last,
+                    "at": "A.java:1" })
+        };
+        let witness = json!([
+            step("main", 1, 9, "start"),
+            step("Finalizer", 2, 1, "begin"),
+            step("a", 3, 2, "write"),
+            step("b", 4, 1, "read"),
+            step("a", 3, 1, "write"),
+            step("b", 4, 1, "read"),
+        ]);
+        let timeline = of_witness(&witness, true).unwrap();
+        let names: Vec<&str> = timeline.lanes.iter().map(|l| l.name.as_str()).collect();
+        assert_eq!(names, ["main", "a", "b", "Finalizer"]);
+        let who: Vec<&str> = { timeline.rows.iter() }
+            .filter_map(|row| Some(names[row.lane?]))
+            .collect();
+        assert_eq!(who, ["main", "Finalizer", "a", "b", "a", "b"]);
+        let beside = timeline.rows[4].beside.as_ref().unwrap();
+        assert_eq!(names[beside.lane], "b");
+    }
 }
