@@ -41,6 +41,7 @@ pub struct Bridge {
     blocker: jmethodID,
     exception: jmethodID,
     keep_static: jmethodID,
+    holds_foreign: jmethodID,
     hidden: jclass,
     waits_for: jmethodID,
     wanted: jmethodID,
@@ -158,6 +159,7 @@ impl Bridge {
                 "(Ljava/lang/Throwable;)Ljava/lang/String;",
             )?,
             keep_static: jni.static_method(control, "keepStatic", "(Ljava/lang/Class;J)I")?,
+            holds_foreign: jni.static_method(control, "holdsForeign", "(Ljava/lang/Thread;)I")?,
             interrupted_exception: class("java/lang/InterruptedException")?,
             class_class: class("java/lang/Class")?,
         })
@@ -310,6 +312,11 @@ impl Bridge {
     pub fn keep_static(&self, jni: Jni, class: jclass, offset: i64) -> i32 {
         let args = [object(class), jvalue { j: offset }];
         jni.call_int(self.control, self.keep_static, &args)
+    }
+
+    /// Whether a thread holds a lock that was there before the execution.
+    pub fn holds_foreign(&self, jni: Jni, thread: jobject) -> bool {
+        jni.call_int(self.control, self.holds_foreign, &[object(thread)]) != 0
     }
 
     /// Which of these reflected fields we added.

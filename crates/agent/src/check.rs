@@ -29,6 +29,15 @@ pub struct Check {
     pub unwatched: u64,
 }
 
+impl Check {
+    /// All that was comes before all that will be: another execution begins.
+    pub fn restart(&mut self) {
+        self.pairs.clear();
+        (self.races, self.unwatched) = (0, 0);
+        self.inits = InitIntervals::default();
+    }
+}
+
 /// One access, as the bridge asks about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Query {

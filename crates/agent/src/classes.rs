@@ -1,6 +1,7 @@
 //! Class files on their way in.
 
 use crate::Agent;
+use crate::control::Control;
 use crate::jni::Jni;
 use crate::jvmti::class_in;
 use crate::options;
@@ -26,6 +27,27 @@ pub struct Coverage {
 impl Agent {
     /// The class with probes; None if it stays as it is.
     pub fn rewrite(&self, jni: Jni, loader: jobject, bytes: &[u8]) -> Option<Vec<u8>> {
+        let worker = self.control.as_ref().and_then(Control::worker);
+        let Some(worker) = worker.filter(|_| !self.is_boot_or_platform(jni, loader)) else {
+            return self.rewrite_once(jni, loader, bytes);
+        };
+        let by = self.jvmti.class_signature(jni.class_of(loader));
+        match by.as_deref() {
+            Some("Ljava/lang/PhotofinishLoader;") => {
+                worker.rewritten(bytes, || self.rewrite_once(jni, loader, bytes))
+            }
+            Some("Ljdk/internal/loader/ClassLoaders$AppClassLoader;") => {
+                let stub = worker.stub(&class_name(bytes));
+                stub.or_else(|| self.rewrite_once(jni, loader, bytes))
+            }
+            _ => {
+                worker.complain("it has class loaders of its own");
+                self.rewrite_once(jni, loader, bytes)
+            }
+        }
+    }
+
+    fn rewrite_once(&self, jni: Jni, loader: jobject, bytes: &[u8]) -> Option<Vec<u8>> {
         let repaired = self.repaired(bytes);
         let bytes = repaired.as_deref().unwrap_or(bytes);
         self.probed(jni, loader, bytes).or(repaired)

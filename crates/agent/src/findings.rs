@@ -12,10 +12,13 @@ use std::sync::Mutex;
 pub struct Findings {
     file: Mutex<Option<File>>,
     out: PathBuf,
+    /// Of a worker, which tells them itself.
+    kept: Option<Mutex<Vec<Value>>>,
 }
 
 impl Findings {
-    pub fn create(out: &Path) -> std::io::Result<Findings> {
+    /// `keep`: not into the file.
+    pub fn create(out: &Path, keep: bool) -> std::io::Result<Findings> {
         let file = OpenOptions::new()
             .create(true)
             .append(true)
@@ -23,10 +26,17 @@ impl Findings {
         Ok(Findings {
             file: Mutex::new(Some(file)),
             out: out.to_owned(),
+            kept: keep.then(Mutex::default),
         })
     }
 
     pub fn write(&self, value: &Value) {
+        if let Some(kept) = &self.kept {
+            kept.lock()
+                .unwrap_or_else(|e| e.into_inner())
+                .push(value.clone());
+            return;
+        }
         let mut line = value.to_string();
         line.push('\n');
         let mut file = self.file.lock().unwrap_or_else(|e| e.into_inner());
@@ -38,6 +48,13 @@ impl Findings {
             eprintln!("photofinish: cannot write findings: {e}; what follows is not kept");
             *file = None;
         }
+    }
+
+    /// What was kept since this was last asked.
+    pub fn take(&self) -> Vec<Value> {
+        let kept = self.kept.as_ref();
+        kept.map(|kept| std::mem::take(&mut *kept.lock().unwrap_or_else(|e| e.into_inner())))
+            .unwrap_or_default()
     }
 
     pub fn warn(&self, text: &str) {

@@ -8,6 +8,7 @@ use crate::jni::Jni;
 use crate::jvmti::{Callbacks, RawEnv, capability, class_in, event};
 use crate::{Agent, agent, guard, natives};
 use jni_sys::{JNIEnv, jclass, jint, jmethodID, jobject};
+use std::cell::Cell;
 use std::ffi::{c_char, c_uchar, c_void};
 
 pub fn install(agent: &Agent) -> Result<(), String> {
@@ -137,7 +138,12 @@ extern "system" fn vm_init(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
             ] {
                 a.jvmti.enable(e);
             }
-            control.begin(a, jni, thread);
+            if control.worker().is_none() {
+                if control.is_exploring() {
+                    use_up_unseen(jni);
+                }
+                control.begin(a, jni, thread);
+            }
         }
     });
 }
@@ -172,6 +178,26 @@ extern "system" fn entered(_: RawEnv, env: *mut JNIEnv, _thread: jobject, o: job
     });
 }
 
+/// Bytes of memory that the first thread may have got before allocations were told.
+const MOST_UNSEEN: usize = 64 << 20;
+
+thread_local! {
+    static SEEN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The current thread has memory at hand from before allocations were told, and
+/// what it makes there is not: so that is used up.
+fn use_up_unseen(jni: Jni) {
+    const SMALL: usize = 1024;
+    SEEN.set(false);
+    for _ in 0..MOST_UNSEEN / SMALL {
+        jni.delete_local(jni.new_bytes(&[0; SMALL]));
+        if SEEN.get() {
+            return;
+        }
+    }
+}
+
 /// In an exploration: the current thread has made an object.
 extern "system" fn allocated(
     _: RawEnv,
@@ -181,6 +207,7 @@ extern "system" fn allocated(
     class: jclass,
     _size: jni_sys::jlong,
 ) {
+    SEEN.set(true);
     with(env, |a, jni| {
         if let Some(control) = &a.control {
             control.made(a, jni, o, class);

@@ -108,6 +108,53 @@ impl Jni {
         jni!(self, IsSameObject, a, b) != 0
     }
 
+    pub fn static_field(self, class: jclass, name: &str, desc: &str) -> Option<jfieldID> {
+        if class.is_null() {
+            return None;
+        }
+        let (name, desc) = (c(name), c(desc));
+        let id = jni!(self, GetStaticFieldID, class, name.as_ptr(), desc.as_ptr());
+        (!self.clear() && !id.is_null()).then_some(id)
+    }
+
+    pub fn static_object(self, class: jclass, field: jfieldID) -> jobject {
+        jni!(self, GetStaticObjectField, class, field)
+    }
+
+    pub fn set_static_object(self, class: jclass, field: jfieldID, value: jobject) {
+        jni!(self, SetStaticObjectField, class, field, value);
+    }
+
+    pub fn static_number(self, class: jclass, field: jfieldID, is_int: bool) -> jlong {
+        match is_int {
+            true => jni!(self, GetStaticIntField, class, field).into(),
+            false => jni!(self, GetStaticLongField, class, field),
+        }
+    }
+
+    pub fn set_static_number(self, class: jclass, field: jfieldID, is_int: bool, value: jlong) {
+        match is_int {
+            true => jni!(self, SetStaticIntField, class, field, value as jint),
+            false => jni!(self, SetStaticLongField, class, field, value),
+        }
+    }
+
+    /// Calls a program's main method. What that throws stays pending: it is the
+    /// program's.
+    pub fn call_main(self, class: jclass, args: jobject) {
+        let id = jni!(
+            self,
+            GetStaticMethodID,
+            class,
+            c"main".as_ptr(),
+            c"([Ljava/lang/String;)V".as_ptr()
+        );
+        if !id.is_null() {
+            let args = [jvalue { l: args }];
+            jni!(self, CallStaticVoidMethodA, class, id, args.as_ptr());
+        }
+    }
+
     pub fn static_method(self, class: jclass, name: &str, desc: &str) -> Option<jmethodID> {
         let (name, desc) = (c(name), c(desc));
         let id = jni!(self, GetStaticMethodID, class, name.as_ptr(), desc.as_ptr());

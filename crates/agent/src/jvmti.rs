@@ -527,6 +527,26 @@ impl Jvmti {
             && self.enable(event::SAMPLED_OBJECT_ALLOC)
     }
 
+    /// The method that the current thread began with.
+    pub fn first_method(&self) -> Option<jmethodID> {
+        let mut frame = FrameInfo {
+            method: ptr::null_mut(),
+            location: 0,
+        };
+        let mut n = 0;
+        let error = call!(
+            self,
+            GET_STACK_TRACE,
+            (jobject, jint, jint, *mut FrameInfo, *mut jint),
+            ptr::null_mut(),
+            -1,
+            1,
+            &mut frame,
+            &mut n
+        );
+        (error == 0 && n == 1).then_some(frame.method)
+    }
+
     /// Frames of the current thread, innermost first.
     pub fn stack(&self, depth: usize) -> Vec<FrameInfo> {
         self.stack_of(ptr::null_mut(), depth)

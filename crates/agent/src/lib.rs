@@ -297,7 +297,7 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
     }
     // SAFETY: just got with a JVMTI version.
     let jvmti = unsafe { Jvmti::new(env.cast()) };
-    let findings = Findings::create(&options.out).map_err(|e| {
+    let findings = Findings::create(&options.out, options.control.worker).map_err(|e| {
         format!(
             "cannot write to the run directory {}: {e}",
             options.out.display()

@@ -3,15 +3,17 @@
 //! table of sites, where compiled code finds it.
 
 use crate::Agent;
+use crate::control::Control;
 use crate::jni::Jni;
 use crate::jvmti::class_in;
 use crate::memory::{FINAL, IGNORE, VOLATILE, leak};
 use crate::options::Mode;
 use instrument::{
-    ALLOC_FIELD, FREEZE_FIELD, ID_FIELD, MemberRef, ShadowKind, SiteKind, shadow_name,
+    ALLOC_FIELD, FREEZE_FIELD, ID_FIELD, MemberRef, ShadowKind, SiteKind, is_jdk, shadow_name,
 };
 use jni_sys::{jclass, jfieldID, jobject};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
 use std::ptr;
 
 const ACC_STATIC: i32 = 0x8;
@@ -146,6 +148,11 @@ impl Agent {
                 ])
             }
             (SiteKind::SyncMethod | SiteKind::Init, _) => {
+                if let Some(worker) = self.control.as_ref().and_then(Control::worker)
+                    && !is_jdk(&from)
+                {
+                    worker.is_fleeting(site);
+                }
                 Some([self.bridge.get()?.keep_class(jni, self.caller(jni)), 0, 0])
             }
             _ => None,
@@ -248,7 +255,7 @@ impl Agent {
     }
 
     fn static_words(&self, jni: Jni, field: &Found, read: bool) -> Option<[i64; 3]> {
-        let class = self.bridge.get()?.id_of(jni, field.class);
+        let class = self.number_of_class(jni, field.class)?;
         let volatile = field.modifiers & ACC_VOLATILE != 0;
         if self.options.mode.events() {
             let slot = self.slot(field);
@@ -268,6 +275,17 @@ impl Agent {
         }
         let w = statics.data(key);
         Some(if read { [w + 8, w, 0] } else { [w, w + 8, 0] })
+    }
+
+    /// A number that no other class ever gets. In a worker the same classes come
+    /// again and again, and their statics keep their places.
+    fn number_of_class(&self, jni: Jni, class: jclass) -> Option<i64> {
+        if self.control.as_ref().is_some_and(|c| c.worker().is_some()) {
+            let mut hasher = FxHasher::default();
+            self.jvmti.class_signature(class)?.hash(&mut hasher);
+            return Some((hasher.finish() | 1) as i64);
+        }
+        Some(self.bridge.get()?.id_of(jni, class))
     }
 
     /// Under control, what an access at the site goes to is told by its offset, as

@@ -14,6 +14,8 @@ use std::sync::Arc;
 const DEPTH: usize = 24;
 /// Samples kept of one statement in one thread.
 const KEEP: usize = 8;
+/// Methods of classes that come and go.
+const MOST_METHODS: usize = 10_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
@@ -58,6 +60,14 @@ pub struct Stacks {
 }
 
 impl Stacks {
+    /// Another execution begins, with other classes.
+    pub fn restart(&mut self) {
+        self.samples.clear();
+        if self.methods.len() > MOST_METHODS {
+            self.methods.clear();
+        }
+    }
+
     /// The current thread's stack, without our own frames.
     pub fn current(&mut self, jvmti: &Jvmti) -> Arc<[Frame]> {
         self.of_thread(jvmti, std::ptr::null_mut())

@@ -12,6 +12,8 @@ pub(crate) enum Message {
     Signal(i32),
     /// Process number, so that a late message of an earlier run is told apart.
     Exited(u32, std::io::Result<ExitStatus>),
+    /// What a worker answered.
+    Answer(u32, String),
 }
 
 /// Once this is made, the signals named above no longer end this process: they

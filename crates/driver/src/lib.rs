@@ -9,6 +9,7 @@
 //! interrupt Ctrl-C and kill as messages
 //! run       all of it: a program in, findings and outcome out
 //! pool      the same for many, side by side, results in order
+//! crew      JVMs that make execution after execution
 //! store     results with the schedules that replay them, as a directory
 //! classes   digests of the class path: has the program changed?
 //! ```
@@ -17,6 +18,7 @@
 //! that the agent appends to, so a crash of the JVM loses nothing it had found.
 
 pub mod classes;
+mod crew;
 pub mod interrupt;
 pub mod java;
 pub mod library;

@@ -69,7 +69,7 @@ pub fn jvm_flags(options: &AgentOptions) -> Vec<String> {
     let explores = options
         .control
         .as_ref()
-        .is_some_and(|c| c.explore.is_some());
+        .is_some_and(|c| c.explore.is_some() || c.worker);
     let few = if explores { EXPLORE_FLAGS } else { &[] };
     let flags = FLAGS.iter().chain(more).chain(few);
     let flags = flags.map(|flag| flag.to_string());
@@ -225,6 +225,8 @@ pub struct Control {
     pub frames: Option<u32>,
     /// The job of an exploration that the run is to do.
     pub explore: Option<PathBuf>,
+    /// It makes one execution of an exploration after the other, as it is told.
+    pub worker: bool,
 }
 
 impl Control {
@@ -245,6 +247,7 @@ impl Control {
             relation: None,
             frames: None,
             explore: None,
+            worker: false,
         }
     }
 
@@ -267,6 +270,7 @@ impl Control {
             ("watchdog", self.watchdog.map(|n| n.to_string())),
             ("cpu", self.cpu.map(|n| n.to_string())),
             ("frames", self.frames.map(|n| n.to_string())),
+            ("worker", self.worker.then(|| "1".to_owned())),
             ("debugger", self.debugger.then(|| "1".to_owned())),
         ];
         for (key, value) in numbers {

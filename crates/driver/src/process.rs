@@ -135,6 +135,19 @@ pub fn run(job: Job, interrupts: &Interrupts) -> Result<Outcome, ProcessError> {
     Ok(running.swap_remove(at).finish(status))
 }
 
+/// What a pool waits for.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// One of the processes has ended: which, and how.
+    Ended(usize, ExitStatus),
+    /// A worker, by its process, has answered.
+    Answer(u32, String),
+    /// Somebody wants us to stop.
+    Interrupted,
+    /// It is time to look.
+    Tick,
+}
+
 /// Waits until one of these has ended; which, and how. Meanwhile signals and
 /// limits are passed on to all of them.
 pub(crate) fn wait_any(
@@ -142,7 +155,24 @@ pub(crate) fn wait_any(
     interrupts: &Interrupts,
 ) -> Result<(usize, ExitStatus), ProcessError> {
     loop {
-        let wake = running.iter().filter_map(Running::wake_at).min();
+        if let Event::Ended(at, status) = wait(running, interrupts, None)? {
+            return Ok((at, status));
+        }
+    }
+}
+
+/// The same, for whatever comes first, `until` then at the latest.
+pub(crate) fn wait(
+    running: &mut [Running],
+    interrupts: &Interrupts,
+    until: Option<Instant>,
+) -> Result<Event, ProcessError> {
+    loop {
+        let wake = running
+            .iter()
+            .filter_map(Running::wake_at)
+            .chain(until)
+            .min();
         // We hold a sender ourselves, so the channel never closes.
         let message = match wake {
             None => interrupts.receiver.recv().ok(),
@@ -155,14 +185,21 @@ pub(crate) fn wait_any(
             Some(Message::Exited(pid, status)) => {
                 if let Some(at) = running.iter().position(|r| r.pid == pid) {
                     let status = status.map_err(|source| ProcessError::Lost { pid, source })?;
-                    return Ok((at, status));
+                    return Ok(Event::Ended(at, status));
                 }
             }
-            Some(Message::Signal(signal)) => running.iter_mut().for_each(|r| r.interrupt(signal)),
+            Some(Message::Answer(pid, text)) => return Ok(Event::Answer(pid, text)),
+            Some(Message::Signal(signal)) => {
+                running.iter_mut().for_each(|r| r.interrupt(signal));
+                return Ok(Event::Interrupted);
+            }
             None => {
                 let now = Instant::now();
                 for run in running.iter_mut() {
                     run.look(now)?;
+                }
+                if until.is_some_and(|until| until <= now) {
+                    return Ok(Event::Tick);
                 }
             }
         }
@@ -259,6 +296,10 @@ impl Running {
             stderr,
             dump_from: None,
         })
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
     }
 
     fn wake_at(&self) -> Option<Instant> {

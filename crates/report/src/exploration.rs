@@ -26,6 +26,11 @@ pub fn verdict(report: &Report) -> Option<String> {
         1 => "1 execution".to_owned(),
         n => format!("{n} executions"),
     };
+    let isolated = of.get("isolated").and_then(Value::as_str);
+    let isolated = isolated.map_or(String::new(), |why| {
+        let why = clean_line(why);
+        format!("  = every execution had a JVM of its own: {why}\n")
+    });
     if of["complete"] == true {
         let scope = match number("preemptions") {
             Some(k) => format!("schedule with at most {k} preemptions"),
@@ -37,7 +42,7 @@ pub fn verdict(report: &Report) -> Option<String> {
             (true, false) => format!("these are all that were found in every {scope}"),
         };
         return Some(format!(
-            "complete: {what} of this program on this input ({executions}, {classes} in the last round)\n"
+            "complete: {what} of this program on this input ({executions}, {classes} in the last round)\n{isolated}"
         ));
     }
     let resumable = of["resumable"] == true;
@@ -53,6 +58,7 @@ pub fn verdict(report: &Report) -> Option<String> {
     for reason in reasons.into_iter().flatten().filter_map(Value::as_str) {
         text += &format!("  = {}\n", clean_line(reason));
     }
+    text += &isolated;
     if resumable {
         text += "  = the same command with --resume goes on from here\n";
     }
@@ -68,6 +74,12 @@ mod tests {
             r#"{{"schema":1,"tool":"t","command":"verify","program":{{"args":[]}}{exploration}{more}}}"#
         );
         verdict(&Report::from_json(text.as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn why_there_was_a_jvm_an_execution() {
+        let text = said(r#","exploration":{"complete":true,"isolated":"so"}"#, "").unwrap();
+        assert!(text.ends_with("  = every execution had a JVM of its own: so\n"));
     }
 
     #[test]

@@ -428,6 +428,12 @@ impl World {
     }
 
     /// Whether a thread may come back that is not supposed to run.
+    /// All that the program waits for has ended, and nobody runs.
+    pub fn is_finished(&self) -> bool {
+        let waited_for = |s: &Slot| !s.daemon && s.status != Status::Ended;
+        self.running.is_none() && !self.slots.is_empty() && !self.slots.iter().any(waited_for)
+    }
+
     pub fn is_anybody_outside(&self) -> bool {
         self.outside > 0
     }

@@ -20,6 +20,7 @@ const INTERNAL: &[&str] = &[
     "Ljava/lang/Module",
     "Ljava/lang/NamedPackage",
     "Ljava/lang/Package",
+    "Ljava/lang/PhotofinishLoader;",
     "Ljava/lang/StringConcatHelper",
     "Ljava/lang/invoke/",
     "Ljava/lang/module/",
@@ -44,7 +45,18 @@ pub enum Whose {
 #[derive(Default, Debug)]
 pub struct Callers(Mutex<FxHashMap<usize, Whose>>);
 
+/// Methods of classes that come and go.
+const MOST: usize = 10_000;
+
 impl Callers {
+    /// Other classes may come.
+    pub fn restart(&self) {
+        let mut known = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        if known.len() > MOST {
+            known.clear();
+        }
+    }
+
     /// Whether what the current thread does in java.util is the JDK's own work.
     pub fn is_internal(&self, a: &Agent) -> bool {
         let mut known = self.0.lock().unwrap_or_else(|e| e.into_inner());

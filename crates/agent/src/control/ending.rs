@@ -65,7 +65,11 @@ impl Control {
 
     /// Everything is written down; then the process ends at once, since its
     /// threads cannot.
-    fn end_run(&self, a: &Agent, outcome: &str, code: i32) {
+    fn end_run(&self, a: &Agent, outcome: &'static str, code: i32) {
+        // Whoever comes here never gets a turn again; another execution follows.
+        if code != STUCK && self.end_execution(outcome) {
+            return;
+        }
         guard(|| a.finish_with(outcome));
         crate::natives::exit_now(code);
     }

@@ -227,16 +227,21 @@ impl Control {
     }
 
     /// The execution, for whoever explores.
-    pub(super) fn tell_execution(&self, a: &Agent) {
-        let Some((outcome, blurred)) = self.guided(|g| (g.end(), g.is_blurred())) else {
-            return;
-        };
+    pub(super) fn told(&self, a: &Agent) -> Option<serde_json::Value> {
+        let (outcome, blurred) = self.guided(|g| (g.end(), g.is_blurred()))?;
         if blurred {
             self.name_uncontrolled(a, "more threads than an exploration can tell apart");
         }
-        let told = match outcome {
+        Some(match outcome {
             Outcome::Made(execution) => json!({"execution": execution}),
             Outcome::Diverged(at) => json!({"diverged": at}),
+        })
+    }
+
+    /// The same, into a file.
+    pub(super) fn tell_execution(&self, a: &Agent) {
+        let Some(told) = self.told(a) else {
+            return;
         };
         let path = a.options.out.join("execution.json");
         if let Err(e) = std::fs::write(&path, told.to_string()) {

@@ -31,7 +31,13 @@ impl Control {
         self.start_watch();
     }
 
-    fn add(&self, a: &Agent, jni: Jni, thread: jobject, running: bool) -> &'static Place {
+    pub(super) fn add(
+        &self,
+        a: &Agent,
+        jni: Jni,
+        thread: jobject,
+        running: bool,
+    ) -> &'static Place {
         let (name, _) = a.jvmti.thread(thread);
         let daemon = a.jvmti.is_daemon(thread);
         let mut state = self.lock();
@@ -80,6 +86,9 @@ impl Control {
         if !self.is_running.load(Ordering::Acquire) {
             return None;
         }
+        if let Some(main) = self.starting_main(a, jni, thread) {
+            return Some(main);
+        }
         let (name, system) = a.jvmti.thread(thread);
         if system {
             if !SYSTEM.contains(&name.as_str()) {
@@ -101,7 +110,7 @@ impl Control {
 
     /// Started by a thread that is not controlled: nobody may be running.
     pub fn started(&self, a: &Agent, jni: Jni) {
-        if Place::current().is_none() {
+        if Place::current().is_none() && self.worker.is_none() {
             self.stir(a, jni);
         }
     }

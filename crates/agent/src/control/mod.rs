@@ -11,6 +11,7 @@
 //! | `blocking` | the JDK's natives that block, done here in virtual time |
 //! | `exploring` | what is a step of its own when all schedules are explored |
 //! | `naming` | names of objects that are the same in equivalent executions |
+//! | `worker`, `stub` | execution after execution in one JVM |
 //! | `outside` | natives that block elsewhere, monitors that the JVM hands out |
 //! | `watch` | a thread that is stuck where nobody can stop it |
 //! | `ending` | deadlocks, livelocks and limits: what is said, and the end |
@@ -31,7 +32,9 @@ pub mod outside;
 mod place;
 mod points;
 mod settings;
+mod stub;
 mod watch;
+mod worker;
 
 pub use callers::{Whose, whose};
 pub use place::Place;
@@ -78,6 +81,8 @@ pub struct Control {
     callers: Callers,
     cpu: usize,
     names: naming::Names,
+    /// Executions follow one another here.
+    worker: Option<worker::Worker>,
 }
 
 #[derive(Debug)]
@@ -123,7 +128,11 @@ impl Control {
         let strategy = settings.strategy(plan)?;
         let mut world = World::new(strategy, settings.seed, settings.max_steps);
         world.wake_spuriously(settings.spurious);
-        let journal = Journal::create(&settings)?;
+        let journal = match settings.worker {
+            true => Journal::none(),
+            false => Journal::create(&settings)?,
+        };
+        let worker = settings.worker.then(worker::Worker::default);
         let cpus = std::thread::available_parallelism().map_or(1, |n| n.get());
         Ok(Control {
             state: Mutex::new(State {
@@ -147,7 +156,9 @@ impl Control {
             leaving: AtomicPtr::default(),
             fields: OnceLock::new(),
             is_running: AtomicBool::new(false),
-            is_over: AtomicBool::new(false),
+            // A worker has nothing to do yet.
+            is_over: AtomicBool::new(worker.is_some()),
+            worker,
             collecting: AtomicBool::new(false),
             named: Mutex::default(),
             callers: Callers::default(),
@@ -214,9 +225,12 @@ impl Control {
         places.get(thread as usize).copied()
     }
 
-    /// The place of a thread, if it is controlled.
+    /// The place of a thread, if it is controlled; of what is no thread there is none.
     fn place_of(&self, jni: Jni, thread: jobject) -> Option<&'static Place> {
         let f = self.fields.get()?;
+        if !jni.is_instance(thread, f.thread) {
+            return None;
+        }
         let pf = jni.object_field(thread, f.pf);
         if pf.is_null() {
             return None;
@@ -312,7 +326,7 @@ impl Control {
                     place.give_turn();
                 }
             }
-            Next::Idle => {}
+            Next::Idle => self.perhaps_finished(),
             Next::Livelock => self.end_in_livelock(a, jni),
             Next::Limit => self.end_at_limit(a),
             Next::Stuck => return self.perhaps_deadlock(a, jni, me),

@@ -14,18 +14,35 @@ use super::{Control, Place};
 use crate::Agent;
 use crate::jni::Jni;
 use jni_sys::{jclass, jlong, jmethodID, jobject};
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 /// Who made what was there before the program.
 const BEFORE: u64 = u64::MAX;
 
+/// In place of an initialiser: the JVM's business, whoever needs the class.
+const LOADING: u64 = 0;
+const LINKER: &str = "Ljava/lang/invoke/MethodHandleNatives;";
+
+const HARMLESS: &[&str] = &[
+    "Ljava/lang/String;",
+    "Ljava/lang/StringBuilder;",
+    "Ljava/lang/Integer;",
+    "[B",
+    "[C",
+];
+
 /// Frames looked at for an initialiser.
 const DEPTH: usize = 32;
 
 #[derive(Debug, Default)]
-pub(super) struct Names(Mutex<Known>);
+pub(super) struct Names {
+    known: Mutex<Known>,
+    /// The program runs: what the launcher made before does not count.
+    begun: AtomicBool,
+}
 
 #[derive(Debug, Default)]
 struct Known {
@@ -33,11 +50,44 @@ struct Known {
     made: FxHashMap<(u64, u64), u64>,
     /// The class that a method initialises, by method.
     initialisers: FxHashMap<usize, Option<u64>>,
+    /// Objects that were there before, as global references, and their names.
+    older: FxHashMap<u64, Older>,
+    classes: FxHashSet<u64>,
+    /// Those of which there are many, and that nobody waits for.
+    harmless: FxHashSet<u64>,
+    /// The numbers that have names.
+    given: FxHashMap<u64, u64>,
 }
+
+/// A global reference.
+#[derive(Debug)]
+struct Older(jobject);
+
+// SAFETY: global references are valid in every thread.
+unsafe impl Send for Older {}
 
 impl Names {
     fn lock(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+        self.known.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// The program begins.
+    pub fn begin(&self) {
+        self.begun.store(true, Ordering::Release);
+    }
+
+    /// Another execution begins, in which nothing has a name.
+    pub fn restart(&self, a: &Agent, jni: Jni) {
+        self.begun.store(false, Ordering::Release);
+        let mut known = self.lock();
+        known.made.clear();
+        known.given.clear();
+        // Methods of classes that are gone.
+        known.initialisers.clear();
+        for (_, Older(o)) in known.older.drain() {
+            a.jvmti.set_tag(o, 0);
+            jni.delete_global(o);
+        }
     }
 }
 
@@ -48,12 +98,24 @@ fn name(of: impl Hash) -> u64 {
     hasher.finish() | 1 << 62
 }
 
+/// Classes of lambdas are numbered as they are made, by whichever thread.
+fn without_number(signature: &str) -> &str {
+    signature.split("$$Lambda$").next().unwrap_or(signature)
+}
+
 impl Control {
     /// A controlled thread made an object.
     pub fn made(&self, a: &Agent, jni: Jni, o: jobject, class: jclass) {
         let Some(me) = Place::current() else {
             return;
         };
+        // Classes are named after themselves.
+        if a.bridge
+            .get()
+            .is_none_or(|b| jni.same(class, b.class_class))
+        {
+            return;
+        }
         let class = self.class_name(a, class);
         let by = if self.is_busy(jni) {
             match self.initialised(a) {
@@ -61,6 +123,9 @@ impl Control {
                 None => return,
             }
         } else {
+            if !self.has_begun(a) || self.is_jdks(a, class) {
+                return;
+            }
             self.guided(|g| g.thread_name(me.thread))
                 .unwrap_or(0)
                 .into()
@@ -71,28 +136,65 @@ impl Control {
         a.jvmti.set_tag(o, name((by, class, *count)) as jlong);
     }
 
+    /// Whether the JDK makes an object of this class for itself, which it does once
+    /// and not again.
+    fn is_jdks(&self, a: &Agent, class: u64) -> bool {
+        let harmless = self.names.lock().harmless.contains(&class);
+        !harmless && self.callers.is_internal(a)
+    }
+
+    /// Whether the program's main method has been called: it is the first frame
+    /// then.
+    fn has_begun(&self, a: &Agent) -> bool {
+        if self.names.begun.load(Ordering::Acquire) {
+            return true;
+        }
+        if self.worker.is_some() {
+            return false;
+        }
+        let first = a.jvmti.first_method();
+        let begun = first.is_some_and(|m| !a.jvmti.class_loader(a.jvmti.method_class(m)).is_null());
+        if begun {
+            self.names.begin();
+        }
+        begun
+    }
+
     /// The class whose initialiser the thread runs, if it does.
     fn initialised(&self, a: &Agent) -> Option<u64> {
         let frames = a.jvmti.stack(DEPTH);
         let of = |method: jmethodID| {
             let (method_name, _) = a.jvmti.method(method)?;
             let class = a.jvmti.method_class(method);
-            (method_name == "<clinit>").then(|| name(a.jvmti.class_signature(class)))
+            let signature = || a.jvmti.class_signature(class);
+            match method_name.as_str() {
+                "<clinit>" => Some(name(signature())),
+                "loadClass" => Some(LOADING),
+                _ if signature().as_deref() == Some(LINKER) => Some(LOADING),
+                _ => None,
+            }
         };
         let mut names = self.names.lock();
         let known = &mut names.initialisers;
-        frames.iter().find_map(|f| {
+        let found = frames.iter().find_map(|f| {
             *known
                 .entry(f.method as usize)
                 .or_insert_with(|| of(f.method))
-        })
+        });
+        found.filter(|by| *by != LOADING)
     }
 
     fn class_name(&self, a: &Agent, class: jclass) -> u64 {
         match a.jvmti.tag(class) {
             0 => {
-                let name = name(a.jvmti.class_signature(class).unwrap_or_default());
+                let signature = a.jvmti.class_signature(class).unwrap_or_default();
+                let name = name(without_number(&signature));
                 a.jvmti.set_tag(class, name as jlong);
+                let mut names = self.names.lock();
+                names.classes.insert(name);
+                if HARMLESS.contains(&signature.as_str()) {
+                    names.harmless.insert(name);
+                }
                 name
             }
             known => known as u64,
@@ -125,12 +227,28 @@ impl Control {
         *count += 1;
         let name = name((BEFORE, class_name, *count));
         a.jvmti.set_tag(o, name as jlong);
+        if self.worker.is_some() {
+            names.older.insert(name, Older(jni.global(o)));
+        }
         name
+    }
+
+    /// Whether an object was there before the execution.
+    pub fn is_older(&self, a: &Agent, jni: Jni, o: jobject) -> bool {
+        let name = self.name_of(a, jni, o);
+        self.names.lock().older.contains_key(&name)
     }
 
     /// From now on the object with this number is known by a name.
     pub fn named(&self, number: u64, name: u64) {
         if name != 0 {
+            if let Some(worker) = &self.worker {
+                let mut names = self.names.lock();
+                let is_class = names.classes.contains(&name);
+                if !is_class && names.given.insert(name, number).is_some() {
+                    worker.complain("two of its objects go by one name");
+                }
+            }
             self.guided(|g| g.name(number, name));
         }
     }

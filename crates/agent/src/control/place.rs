@@ -26,12 +26,17 @@ pub struct Place {
     /// It waits for its turn, and so is not stuck elsewhere: on a busy machine it
     /// may have been given the turn and not be told yet.
     pub is_waiting: AtomicBool,
+    /// The execution that it belongs to, where there are many.
+    generation: u32,
 }
 
 // SAFETY: global references are valid in every thread.
 unsafe impl Sync for Place {}
 // SAFETY: as above.
 unsafe impl Send for Place {}
+
+/// The execution that is being made.
+static GENERATION: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     static ME: Cell<Option<&'static Place>> = const { Cell::new(None) };
@@ -53,12 +58,23 @@ impl Place {
             tid: AtomicU32::new(0),
             is_gone: AtomicBool::new(false),
             is_waiting: AtomicBool::new(false),
+            generation: GENERATION.load(Ordering::Acquire),
         }))
     }
 
-    /// The current thread's, if it is controlled.
+    /// The current thread's, if it is controlled. One that an earlier execution left
+    /// behind does not come back from here.
     pub fn current() -> Option<&'static Place> {
-        ME.get()
+        let me = ME.get()?;
+        while me.generation != GENERATION.load(Ordering::Acquire) {
+            std::thread::sleep(Duration::from_secs(3600));
+        }
+        Some(me)
+    }
+
+    /// Another execution begins.
+    pub fn next_generation() {
+        GENERATION.fetch_add(1, Ordering::AcqRel);
     }
 
     /// The current thread is this one, and runs where all the others do: a
@@ -125,7 +141,7 @@ impl Place {
 }
 
 /// Lets the current thread run on these processors, as far as there are such.
-fn run_on(cpus: impl IntoIterator<Item = usize>) {
+pub(super) fn run_on(cpus: impl IntoIterator<Item = usize>) {
     let mut set = CpuSet::new();
     for cpu in cpus {
         set.set(cpu);

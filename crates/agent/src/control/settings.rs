@@ -48,6 +48,8 @@ pub struct Settings {
     pub frames: u32,
     /// The job of an exploration that this run is.
     pub explore: Option<PathBuf>,
+    /// It makes many, and is told of them one by one.
+    pub worker: bool,
 }
 
 impl Default for Settings {
@@ -73,6 +75,7 @@ impl Default for Settings {
             relation: None,
             frames: schedule::hidden::DEPTH,
             explore: None,
+            worker: false,
         }
     }
 }
@@ -108,6 +111,7 @@ impl Settings {
             "frames" => self.frames = number()?.clamp(1, 1000) as u32,
             "relation" => self.relation = Some(decode(value).into()),
             "log" => self.log = Some(decode(value).into()),
+            "worker" => self.worker = number()? != 0,
             "explore" => self.explore = Some(decode(value).into()),
             "replay" => self.replay = Some(decode(value).into()),
             "pair" => {
@@ -153,6 +157,10 @@ impl Settings {
             let spurious = log.header.parameters.iter().find(|(k, _)| k == SPURIOUS);
             self.spurious = spurious.and_then(|(_, v)| v.parse().ok()).unwrap_or(0);
             return Ok(Box::new(Replay::new(log, identity)));
+        }
+        if self.worker {
+            let nothing = explore::Guide::new(vec![], explore::Order::default(), None);
+            return Ok(Box::new(Guided::new(nothing)));
         }
         if self.name == EXPLORE {
             let path = self

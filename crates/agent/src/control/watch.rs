@@ -49,7 +49,15 @@ impl Control {
         let mut asleep: Option<(u32, u64)> = None;
         let (mut looks, mut jvm_looks, mut idle_looks) = (0, 0, 0);
         let (mut flushed, mut unflushed) = (0, 0);
-        while !self.is_over.load(Ordering::Acquire) {
+        loop {
+            if self.is_over.load(Ordering::Acquire) {
+                if self.worker().is_none() {
+                    return;
+                }
+                (last_life, looks) = (Instant::now(), 0);
+                std::thread::sleep(PERIOD);
+                continue;
+            }
             std::thread::sleep(PERIOD);
             let now = self.beat.load(Ordering::Relaxed);
             let (running, idle) = {

@@ -245,7 +245,8 @@ extern "system" fn halt0(env: Env, class: jclass, status: jint) {
         a.halted
             .store(called("java.lang.Runtime", "halt"), Ordering::Release);
     });
-    controlled(env, |_, a, _| {
+    controlled(env, |c, a, jni| {
+        c.answer_and_exit(a, jni);
         a.finish_with("exit");
         exit_now(status);
     });

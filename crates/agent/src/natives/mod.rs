@@ -5,6 +5,7 @@
 mod controlled;
 mod hidden;
 mod jdk;
+mod worker;
 
 pub use jdk::{exit_now, in_front_of, known_name};
 
@@ -95,6 +96,47 @@ extern "system" fn link(env: Env, class: jclass) {
         ("request", "(JII)V", hidden::request as *const c_void),
         ("acquired", "(JI)V", hidden::acquired as *const c_void),
         ("lockIs", "(II)V", hidden::lock_is as *const c_void),
+        (
+            "nextExecution",
+            "()Z",
+            worker::next_execution as *const c_void,
+        ),
+        (
+            "callMain",
+            "(Ljava/lang/Class;[Ljava/lang/String;)V",
+            worker::call_main as *const c_void,
+        ),
+        ("awaitEnd", "()V", worker::await_end as *const c_void),
+        (
+            "answer",
+            "(Ljava/lang/String;)V",
+            worker::answer as *const c_void,
+        ),
+        (
+            "isOlder",
+            "(Ljava/lang/Object;)Z",
+            worker::is_older as *const c_void,
+        ),
+        (
+            "getStatic",
+            "(Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;)Ljava/lang/Object;",
+            worker::get_static as *const c_void,
+        ),
+        (
+            "setStatic",
+            "(Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;Ljava/lang/Object;)V",
+            worker::set_static as *const c_void,
+        ),
+        (
+            "getStaticLong",
+            "(Ljava/lang/String;Ljava/lang/String;Z)J",
+            worker::get_static_long as *const c_void,
+        ),
+        (
+            "setStaticLong",
+            "(Ljava/lang/String;Ljava/lang/String;ZJ)V",
+            worker::set_static_long as *const c_void,
+        ),
         (
             "uncaught",
             "(Ljava/lang/Throwable;)V",

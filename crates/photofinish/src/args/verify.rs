@@ -28,6 +28,9 @@ pub struct Verify {
     /// Executions side by side [default: one a core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,
+    /// Make every execution in a JVM of its own
+    #[arg(long)]
+    pub isolate: bool,
     /// The program's standard input [default: none]
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,

@@ -89,6 +89,7 @@ fn asked(args: &Verify) -> Asked {
         },
         jobs: args.jobs.map_or(cores, |n| n as usize),
         deadline: limit.and_then(|limit| Instant::now().checked_add(limit)),
+        isolate: args.isolate,
         input: match &args.input {
             Some(file) => Input::File(file.clone()),
             None => Input::Empty,
@@ -145,6 +146,9 @@ struct Verdict {
     rounds: u32,
     bounded: Option<u32>,
     is_cut: bool,
+    /// Executions made in JVMs that made others before, and why there are no more.
+    reused: u64,
+    isolated: Option<String>,
     /// Why it is not complete.
     reasons: Vec<String>,
     /// A limit is the only reason.
@@ -183,6 +187,8 @@ impl Verdict {
             rounds: explored.rounds,
             bounded: explored.bound,
             is_cut: explored.is_cut,
+            reused: explored.reused,
+            isolated: explored.isolated.clone(),
             reasons,
             limited: !explored.is_complete() && explored.missing.is_empty() && progress.lost == 0,
         }
@@ -207,6 +213,8 @@ impl Verdict {
             "lost": p.lost,
             "preemptions": self.bounded,
             "estimate": p.estimate.map(|all| all.round()),
+            "reused_jvms": self.reused,
+            "isolated": self.isolated,
             "not_complete": self.reasons,
             "limited": self.limited,
             "resumable": self.is_cut,

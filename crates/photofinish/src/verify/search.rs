@@ -1,9 +1,12 @@
 //! The coordinator: hands executions out to JVMs, takes in what they were, and
 //! knows what stands between it and a complete exploration.
 //!
-//! An execution is a JVM of its own here. It is told how to begin in a file of
-//! its run directory (`job.json`) and leaves what it did beside it
-//! (`execution.json`), with findings and summary as every run.
+//! An execution is a JVM of its own, or one of many that a worker makes
+//! ([`workers`]). The former is told how to begin in a file of its run directory
+//! (`job.json`) and leaves what it did beside it (`execution.json`), with findings
+//! and summary as every run. Whatever is reported was made that way.
+
+mod workers;
 
 use crate::exit::Failure;
 use crate::launch::{Launcher, Plan, RunDir};
@@ -11,19 +14,23 @@ use crate::session::{Accidents, Session};
 use crate::steer;
 use anyhow::Context;
 use driver::options::{Control, Mode, Statement};
-use driver::pool::{self, Ended, Next};
+use driver::pool::{self, Came, Ended, Next, Work};
 use driver::process::{Input, Output, Stopped};
-use driver::run::{RunError, RunResult};
+use driver::run::{Request, RunResult};
 use driver::store::Schedule;
 use explore::{Campaign, Config, Divergence, Execution, Job, Progress, Task};
 use report::finding::{Findings, Frame, Location};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::time::Instant;
+use workers::Workers;
 
 /// How often an execution is tried whose JVM dies.
 const TRIES: u32 = 3;
+/// Executions that may be made again because of chance.
+const MISHAPS: u32 = 10;
 /// Runs whose findings are merged: more of the same says nothing new.
 const MOST_RUNS: u64 = 2_000;
 
@@ -33,6 +40,8 @@ pub struct Asked {
     pub config: Config,
     pub jobs: usize,
     pub deadline: Option<Instant>,
+    /// Every execution is to have a JVM of its own.
+    pub isolate: bool,
     pub input: Input,
     /// Of every execution; its job is filled in here.
     pub control: Control,
@@ -60,6 +69,9 @@ pub struct Standing {
     pub out_of_time: bool,
     /// The bound on preemptions.
     pub bound: Option<u32>,
+    /// Executions made in JVMs that made others before, and why there are no more.
+    pub reused: u64,
+    pub isolated: Option<String>,
 }
 
 impl Standing {
@@ -104,7 +116,7 @@ pub struct Search<'a> {
     /// By the numbers that the campaign knows them by.
     statements: Vec<Statement>,
     given: BTreeMap<usize, (Task, RunDir)>,
-    tries: BTreeMap<(u32, u64), u32>,
+    tries: BTreeMap<u64, u32>,
     session: Session,
     added: u64,
     seen: BTreeSet<String>,
@@ -113,6 +125,42 @@ pub struct Search<'a> {
     failure: Option<Failure>,
     interrupted: bool,
     out_of_time: bool,
+    mishaps: u32,
+    workers: Workers,
+}
+
+/// The search, while somebody looks.
+struct Watched<'s, 'a, 'w> {
+    search: &'s mut Search<'a>,
+    watch: &'s mut Watch<'w>,
+}
+
+impl<'a> Work<'a> for Watched<'_, 'a, '_> {
+    fn next(&mut self, number: usize) -> Next<'a> {
+        self.search.next(number)
+    }
+
+    fn hire(&mut self) -> Option<Request<'a>> {
+        let hired = self.search.new_worker();
+        let failed = |failure| self.search.failure = Some(failure);
+        hired.map_err(failed).ok()
+    }
+
+    fn take(&mut self, number: usize, came: Came) -> ControlFlow<()> {
+        let search = &mut *self.search;
+        let taken = match came {
+            Came::Run(result) => search.alone(number, *result),
+            Came::Answer(text) => search.answered(number, &text),
+            Came::Died => search.died(number),
+        };
+        if search.failure.is_none() {
+            search.failure = taken.and_then(|()| (self.watch)(search)).err();
+        }
+        match search.failure.is_some() || search.is_idle() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
 }
 
 /// Explores the program, or goes on `from` where somebody stopped.
@@ -138,24 +186,19 @@ pub fn explore<'a>(
         failure: None,
         interrupted: false,
         out_of_time: false,
+        mishaps: 0,
+        workers: Workers::new(asked.isolate),
     };
     if let Some(state) = from {
         search.restore(state)?;
     }
     let ended = pool::run_as_it_comes(
         asked.jobs,
+        asked.deadline,
         &launcher.interrupts,
-        &mut search,
-        Search::next,
-        |search, number, result| {
-            search.take(number, result);
-            if search.failure.is_none() {
-                search.failure = watch(search).err();
-            }
-            match search.failure {
-                Some(_) => ControlFlow::Break(()),
-                None => ControlFlow::Continue(()),
-            }
+        &mut Watched {
+            search: &mut search,
+            watch,
         },
     )?;
     search.interrupted = ended == Ended::Interrupted;
@@ -176,6 +219,8 @@ impl<'a> Search<'a> {
             interrupted: self.interrupted,
             out_of_time: self.out_of_time,
             bound: self.asked.config.preemptions,
+            reused: self.workers.made(),
+            isolated: self.workers.why_not(),
         }
     }
 
@@ -224,7 +269,10 @@ impl<'a> Search<'a> {
             self.out_of_time = true;
             return Next::Done;
         }
-        let Some(task) = self.campaign.next() else {
+        if let Some(next) = self.ask(number) {
+            return next;
+        }
+        let Some(task) = self.next_alone(number) else {
             return match self.given.is_empty() {
                 true => Next::Done,
                 false => Next::Later,
@@ -273,30 +321,16 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn take(&mut self, number: usize, result: Result<RunResult, RunError>) {
-        let Some((task, dir)) = self.given.remove(&number) else {
-            return;
-        };
-        let taken = match result {
-            Ok(run) => self.result(&task, &dir, run),
-            Err(error) => Err(error.into()),
-        };
-        if let Err(failure) = taken {
-            self.failure = Some(failure);
-        }
-    }
-
     fn result(&mut self, task: &Task, dir: &RunDir, run: RunResult) -> Result<(), Failure> {
         if run.outcome.stopped.is_some() && run.outcome.stopped != Some(Stopped::Stuck) {
             self.out_of_time |= run.outcome.stopped == Some(Stopped::TimeLimit);
             return Ok(self.campaign.give_back(task)?);
         }
         let found = &run.findings;
-        let uncontrolled = found
-            .warnings
-            .iter()
-            .filter_map(|w| w.strip_prefix("not under control: "));
-        self.missing.extend(uncontrolled.map(str::to_owned));
+        if self.is_mishap(found) {
+            return Ok(self.campaign.give_back(task)?);
+        }
+        self.out_of_hand(found);
         let racing = self.racing(found);
         let told = std::fs::read(dir.file("execution.json")).ok();
         let told: Option<Told> = told.and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -306,6 +340,7 @@ impl<'a> Search<'a> {
             (Some(Told::Execution(execution)), "exit" | "deadlock") => {
                 self.keep(dir, &run, Some(&execution))?;
                 let findings = u64::from(!run.findings.races.is_empty());
+                self.workers.follow(task, &execution);
                 let done = self.campaign.finish(task, &execution, findings, racing);
                 if done.is_err() {
                     self.missing.insert(DIVERGED.to_owned());
@@ -338,9 +373,26 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
+    /// On a machine that is very busy a thread may seem to wait for something that
+    /// only waits for a processor. So such an execution is made again, a few times.
+    fn is_mishap(&mut self, found: &Findings) -> bool {
+        let waited = |text: &String| text.ends_with("waited inside the JVM or native code");
+        let again = self.mishaps < MISHAPS && found.warnings.iter().any(waited);
+        self.mishaps += u32::from(again);
+        again
+    }
+
+    fn out_of_hand(&mut self, found: &Findings) {
+        let uncontrolled = found
+            .warnings
+            .iter()
+            .filter_map(|w| w.strip_prefix("not under control: "));
+        self.missing.extend(uncontrolled.map(str::to_owned));
+    }
+
     /// The JVM died, or would not start.
     fn lost(&mut self, task: &Task, run: RunResult) -> Result<(), Failure> {
-        let tries = self.tries.entry((task.round, task.job.id)).or_default();
+        let tries = self.tries.entry(same(task)).or_default();
         *tries += 1;
         if run.started && *tries < TRIES {
             return Ok(self.campaign.give_back(task)?);
@@ -433,6 +485,13 @@ impl<'a> Search<'a> {
         }
         Ok(())
     }
+}
+
+/// A number that an execution has however often it is handed out.
+fn same(task: &Task) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (task.round, format!("{:?}", task.job.beginning)).hash(&mut hasher);
+    hasher.finish()
 }
 
 const DIVERGED: &str =

@@ -26,3 +26,4 @@ mod support;
 mod traces;
 mod unchanged;
 mod verify;
+mod workers;

@@ -71,7 +71,12 @@ final class PhotofinishControl {
 
     private static final long BLOCKER = PhotofinishNative.offset(Thread.class, "parkBlocker");
 
+    private static final long REFERENT = PhotofinishNative.offset(java.lang.ref.Reference.class, "referent");
+
     private static int numbers;
+
+    /** Numbers up to this one were given in earlier executions. */
+    private static int past;
 
     /** By site: 1 if it is in java.util, 2 if it is not, 0 if nobody has asked. */
     private static byte[] shared = new byte[1024];
@@ -112,22 +117,34 @@ final class PhotofinishControl {
     /** Objects are known by the order in which points first came to them. */
     static int number(PhotofinishShadow s) {
         int number = s.number;
-        return number == 0 ? newNumber(s) : number;
+        return number <= past ? newNumber(s) : number;
     }
 
     private static synchronized int newNumber(PhotofinishShadow s) {
-        if (s.number == 0) {
+        if (s.number <= past) {
             int number = ++numbers;
-            if (EXPLORE) PhotofinishNative.named(number, s.made);
+            if (EXPLORE) PhotofinishNative.named(number, s.isClass ? s.made : nameOf(s));
             s.number = number;
         }
         return s.number;
     }
 
+    /** Whoever asks has the object at hand: it is alive, whatever it is kept by here. */
+    private static long nameOf(PhotofinishShadow s) {
+        Object o = U.getReference(s, REFERENT);
+        return o == null ? 0 : PhotofinishNative.nameOf(o);
+    }
+
+    /** For a worker: the next execution begins, and nothing has a number. */
+    static synchronized void restart() {
+        past = numbers;
+        Photofinish.budget = Photofinish.LONG;
+    }
+
     /** For the agent: the number of an object; 0 if it has none and is not to get one. */
     static int numberOf(Object o, boolean give) {
         PhotofinishShadow s = PhotofinishTable.find(o);
-        return give ? number(s) : s.number;
+        return give ? number(s) : s.number <= past ? 0 : s.number;
     }
 
     // Monitors.
@@ -184,7 +201,7 @@ final class PhotofinishControl {
 
     /** Who waits has given it a number. The JDK's own threads come here too, and must give none. */
     static void released(PhotofinishShadow s) {
-        if (ON && s.number != 0) PhotofinishNative.released(s.number);
+        if (ON && s.number > past) PhotofinishNative.released(s.number);
     }
 
     // Locks and atomics.
@@ -209,7 +226,7 @@ final class PhotofinishControl {
     /** In an exploration: a lock as a whole, or, if it has conditions, step by step. */
     private static void explored(PhotofinishThread t, PhotofinishShadow s, int what, int site) {
         if (what == CONDITION) {
-            if (s.number != 0 && !s.open) PhotofinishNative.lateCondition();
+            if (s.number > past && !s.open) PhotofinishNative.lateCondition();
             s.open = true;
             return;
         }
@@ -392,6 +409,20 @@ final class PhotofinishControl {
         } finally {
             Thread.currentThread().$pf = mine;
         }
+    }
+
+    /** 1 if the thread holds a lock that was there before the execution. */
+    static int holdsForeign(Thread thread) {
+        PhotofinishThread t = thread.$pf;
+        if (t == null) return 1;
+        for (int i = 0; i < t.heldCount; i++) {
+            PhotofinishShadow s = t.held[i];
+            Object o = U.getReference(s, REFERENT);
+            if (o == null) continue;
+            boolean foreign = s.isClass ? ((Class<?>) o).getClassLoader0() == null : PhotofinishNative.isOlder(o);
+            if (foreign) return 1;
+        }
+        return 0;
     }
 
     /** What a parked thread waits for, and on the last line the place of its holder, plus one. */

@@ -300,6 +300,32 @@ final class PhotofinishNative {
 
     static native void uncaught(Throwable e);
 
+    // Workers, which make execution after execution.
+
+    /** Waits for the next execution to be made. False: there is none, and the process ends. */
+    static native boolean nextExecution();
+
+    /** Runs the program; in its main thread. */
+    static native void callMain(Class<?> main, String[] args);
+
+    /** Waits until the execution has come to its end. */
+    static native void awaitEnd();
+
+    /** Tells what the execution was, and why another cannot follow it here, if so. */
+    static native void answer(String complaint);
+
+    /** Whether an object was there before the execution. */
+    static native boolean isOlder(Object o);
+
+    /** A static field, whoever may see it; null if there is none. */
+    static native Object getStatic(String owner, String field, String type);
+
+    static native void setStatic(String owner, String field, String type, Object value);
+
+    static native long getStaticLong(String owner, String field, boolean isInt);
+
+    static native void setStaticLong(String owner, String field, boolean isInt, long value);
+
     // Runs that look for hidden races.
 
     /** The number of a lock's class, twice, plus one if the relation has it; -1 if it is left out. */

@@ -48,7 +48,7 @@ final class PhotofinishShadow extends PhotofinishArray {
     /** A lock that has conditions: what happens inside it is explored step by step. */
     boolean open;
 
-    /** The name that equivalent executions know the object by; 0: none. */
+    /** If the object is a class: the name that equivalent executions know it by; 0: none. */
     final long made;
 
     /** Class of the object, or the class that it is itself, for reports. */
@@ -60,8 +60,8 @@ final class PhotofinishShadow extends PhotofinishArray {
 
     PhotofinishShadow(Object o, int hash) {
         super(o, hash);
-        made = o != null && PhotofinishControl.EXPLORE ? PhotofinishNative.nameOf(o) : 0;
         isClass = o instanceof Class;
+        made = isClass && PhotofinishControl.EXPLORE ? PhotofinishNative.nameOf(o) : 0;
         isLoader = o instanceof ClassLoader;
         name = o == null ? null : (isClass ? (Class<?>) o : o.getClass()).getName();
     }

@@ -4,7 +4,15 @@ package java.lang;
 public class Thread implements Runnable {
     public PhotofinishThread $pf;
 
+    public Thread(ThreadGroup group, Runnable target, String name) {}
+
     public static native Thread currentThread();
+
+    public native void start();
+
+    public final native ThreadGroup getThreadGroup();
+
+    public native void setContextClassLoader(ClassLoader loader);
 
     public final native String getName();
 

@@ -1,0 +1,321 @@
+//! A worker: execution after execution in one JVM. `PhotofinishWorker` in the
+//! bridge leads; here is what the agent puts back in between, and how it talks to
+//! the coordinator, which listens on a socket in the run directory: a line a job,
+//! a line an answer.
+//!
+//! All of an execution happens before all of the next one: the leading thread knows
+//! everything before it starts the next main thread. So what FastTrack remembers of
+//! memory that lives on can stay. Threads that an execution leaves behind are never
+//! given a turn again. What would be noticed by the next execution all the same is
+//! said in the answer, and the coordinator starts another worker, or makes every
+//! execution in a JVM of its own.
+
+use super::{Control, Place, State};
+use crate::Agent;
+use crate::jni::Jni;
+use jni_sys::{jclass, jobject};
+use rustc_hash::{FxHashMap, FxHashSet};
+use schedule::{Guided, Status, Thread, World};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+/// As in crates/driver/src/crew.rs.
+const SOCKET: &str = "worker";
+/// Executions after which a fresh JVM is cheaper than what has piled up.
+const MOST_EXECUTIONS: u64 = 20_000;
+/// Threads that may be left behind.
+const MOST_LEFT: u32 = 400;
+
+type Classes = FxHashMap<Box<[u8]>, Option<Vec<u8>>>;
+
+#[derive(Debug, Default)]
+pub struct Worker {
+    line: Mutex<Option<BufReader<UnixStream>>>,
+    /// How the execution ended.
+    outcome: Mutex<Option<&'static str>>,
+    ended: Condvar,
+    /// Why no other execution can follow, whatever the JVM.
+    unfit: Mutex<Option<String>>,
+    made: AtomicU64,
+    left: AtomicU32,
+    /// Classes as they were and as they became.
+    classes: Mutex<Classes>,
+    /// Sites that mean a class of this execution.
+    fleeting: Mutex<Vec<u32>>,
+    has_stub: std::sync::atomic::AtomicBool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+impl Worker {
+    /// The next job; none if nobody is there any more.
+    fn next_job(&self, out: &Path) -> Option<explore::Job> {
+        let mut line = lock(&self.line);
+        if line.is_none() {
+            *line = Some(BufReader::new(connect(out).ok()?));
+        }
+        let mut text = String::new();
+        match line.as_mut()?.read_line(&mut text) {
+            Ok(n) if n > 0 => serde_json::from_str(&text).ok(),
+            _ => None,
+        }
+    }
+
+    fn send(&self, answer: &Value, is_last: bool) -> bool {
+        let text = format!("{}{answer}\n", if is_last { '-' } else { '+' });
+        let line = lock(&self.line);
+        let stream = line.as_ref().map(BufReader::get_ref);
+        stream.is_some_and(|mut s| s.write_all(text.as_bytes()).is_ok())
+    }
+
+    fn end(&self, outcome: &'static str) {
+        *lock(&self.outcome) = Some(outcome);
+        self.ended.notify_all();
+    }
+
+    /// Something that no JVM but a fresh one has as it was.
+    pub fn complain(&self, why: &str) {
+        lock(&self.unfit).get_or_insert_with(|| why.to_owned());
+    }
+
+    /// The class with probes, made once.
+    pub fn rewritten(
+        &self,
+        bytes: &[u8],
+        make: impl FnOnce() -> Option<Vec<u8>>,
+    ) -> Option<Vec<u8>> {
+        if let Some(known) = lock(&self.classes).get(bytes) {
+            return known.clone();
+        }
+        let made = make();
+        lock(&self.classes).insert(bytes.into(), made.clone());
+        made
+    }
+
+    /// The site means a class that goes with the execution.
+    pub fn is_fleeting(&self, site: u32) {
+        lock(&self.fleeting).push(site);
+    }
+
+    /// What stands in for the first class that the application's loader is asked
+    /// for, which is the program's main class.
+    pub fn stub(&self, name: &str) -> Option<Vec<u8>> {
+        (!self.has_stub.swap(true, Ordering::AcqRel)).then(|| super::stub::class(name))
+    }
+}
+
+/// The name of a socket may be 108 bytes long, that of a directory any.
+fn connect(out: &Path) -> std::io::Result<UnixStream> {
+    let dir = File::open(out)?;
+    UnixStream::connect(format!("/proc/self/fd/{}/{SOCKET}", dir.as_raw_fd()))
+}
+
+impl Control {
+    pub fn worker(&self) -> Option<&Worker> {
+        self.worker.as_ref()
+    }
+
+    /// Waits for a job and prepares everything for its execution. The process ends
+    /// when there is none.
+    pub fn next_execution(&self, a: &Agent, jni: Jni) -> bool {
+        let Some(worker) = &self.worker else {
+            return false;
+        };
+        let Some(job) = worker.next_job(&a.options.out) else {
+            crate::natives::exit_now(0);
+        };
+        if worker.made.fetch_add(1, Ordering::Relaxed) == 0 {
+            super::place::run_on([self.cpu]);
+            self.start_watch();
+        }
+        self.restart(a, jni, worker, &job);
+        true
+    }
+
+    fn restart(&self, a: &Agent, jni: Jni, worker: &Worker, job: &explore::Job) {
+        Place::next_generation();
+        a.findings.take();
+        a.check.lock().unwrap_or_else(|e| e.into_inner()).restart();
+        a.stacks.lock().unwrap_or_else(|e| e.into_inner()).restart();
+        for site in lock(&worker.fleeting).drain(..) {
+            a.sites.table.set(site, [0; 3]);
+        }
+        self.names.restart(a, jni);
+        self.callers.restart();
+        lock(&self.named).clear();
+        *lock(&worker.outcome) = None;
+        let mut state = self.lock();
+        let strategy = Box::new(Guided::new(job.guide()));
+        *state = State {
+            world: World::new(strategy, self.settings.seed, self.settings.max_steps),
+            journal: super::Journal::none(),
+            hits: 0,
+            targets: FxHashMap::default(),
+            reached: 0,
+            forked: FxHashSet::default(),
+        };
+        let mut places = self.places.write().unwrap_or_else(|e| e.into_inner());
+        places.clear();
+        drop(places);
+        self.publish(&state.world);
+        self.now.store(0, Ordering::Relaxed);
+        self.leaving.store(std::ptr::null_mut(), Ordering::Release);
+        self.is_running.store(true, Ordering::Release);
+        self.is_over.store(false, Ordering::Release);
+    }
+
+    /// The first thread of an execution, started by the one that leads: it runs.
+    pub(super) fn starting_main(
+        &self,
+        a: &Agent,
+        jni: Jni,
+        thread: jobject,
+    ) -> Option<&'static Place> {
+        self.worker.as_ref()?;
+        let empty = self
+            .places
+            .read()
+            .unwrap_or_else(|e| e.into_inner())
+            .is_empty();
+        if !empty || Place::current().is_some() {
+            return None;
+        }
+        let place = self.add(a, jni, thread, true);
+        place.give_turn();
+        Some(place)
+    }
+
+    /// Runs the program, whose exceptions are its thread's.
+    pub fn call_main(&self, jni: Jni, class: jclass, args: jobject) {
+        self.names.begin();
+        jni.call_main(class, args);
+    }
+
+    /// Whether the execution ended here, in a worker. Called when it has been
+    /// found to be over.
+    pub(super) fn end_execution(&self, outcome: &'static str) -> bool {
+        match &self.worker {
+            Some(worker) => {
+                worker.end(outcome);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Nobody has the turn. Was that all?
+    pub(super) fn perhaps_finished(&self) {
+        if self.worker.is_some()
+            && self.lock().world.is_finished()
+            && !self.is_over.swap(true, Ordering::AcqRel)
+        {
+            self.end_execution("exit");
+        }
+    }
+
+    pub fn await_end(&self, a: &Agent, jni: Jni) {
+        let Some(worker) = &self.worker else {
+            return;
+        };
+        let mut outcome = lock(&worker.outcome);
+        while outcome.is_none() {
+            outcome = worker
+                .ended
+                .wait(outcome)
+                .unwrap_or_else(|e| e.into_inner());
+        }
+        drop(outcome);
+        self.settle(a, jni);
+    }
+
+    /// Tells what the execution was. If nothing can follow, the process ends.
+    pub fn answer(&self, a: &Agent, jni: Jni, complaint: &str) {
+        let Some(worker) = &self.worker else {
+            return;
+        };
+        if !complaint.is_empty() {
+            worker.complain(complaint);
+        }
+        let outcome = lock(&worker.outcome).unwrap_or("exit");
+        let told = self.told(a);
+        let mut last = self.leaves_something(a, jni, worker);
+        last |= worker.made.load(Ordering::Relaxed) >= MOST_EXECUTIONS;
+        let unfit = lock(&worker.unfit).clone();
+        last |= unfit.is_some();
+        let answer = json!({
+            "outcome": outcome,
+            "told": told,
+            "findings": a.findings.take(),
+            "unfit": unfit,
+        });
+        if !worker.send(&answer, last) || last {
+            crate::natives::exit_now(0);
+        }
+    }
+
+    /// The program ends the JVM.
+    pub fn answer_and_exit(&self, a: &Agent, jni: Jni) {
+        if self.worker.is_none() {
+            return;
+        }
+        if self.is_over.swap(true, Ordering::AcqRel) {
+            // It is told of, and the process ends for the thread that came here.
+            std::thread::sleep(std::time::Duration::from_secs(5));
+            crate::natives::exit_now(0);
+        }
+        self.answer(a, jni, "it ends the JVM itself");
+    }
+
+    /// Whether threads were left behind in a way that the next execution would
+    /// notice.
+    fn leaves_something(&self, a: &Agent, jni: Jni, worker: &Worker) -> bool {
+        let left: Vec<(Thread, Status)> = {
+            let state = self.lock();
+            (0..state.world.threads() as Thread)
+                .map(|t| (t, state.world.status(t)))
+                .filter(|(_, status)| *status != Status::Ended)
+                .collect()
+        };
+        let all = worker.left.fetch_add(left.len() as u32, Ordering::Relaxed) + left.len() as u32;
+        let mut noticed = all > MOST_LEFT;
+        for (thread, status) in left {
+            let Some(place) = self.place(thread) else {
+                continue;
+            };
+            let (name, _) = a.jvmti.thread(place.object); // it may have got one later
+            if name.starts_with("ForkJoinPool.commonPool-")
+                || name == "CompletableFutureDelayScheduler"
+            {
+                worker.complain("it uses threads that the JDK keeps for all");
+            }
+            let bridge = a.bridge.get();
+            noticed |= status == Status::Outside
+                || self.is_inside(jni, place)
+                || bridge.is_none_or(|b| b.holds_foreign(jni, place.object));
+            jni.delete_global(place.object);
+        }
+        noticed
+    }
+
+    /// Whether the thread stands inside the JDK's own work.
+    fn is_inside(&self, jni: Jni, place: &Place) -> bool {
+        let Some(f) = self.fields.get() else {
+            return true;
+        };
+        let pf = jni.object_field(place.object, f.pf);
+        let inside = pf.is_null()
+            || [f.unwatched, f.linking]
+                .into_iter()
+                .any(|field| jni.int_field(pf, field) != 0);
+        jni.delete_local(pf);
+        inside
+    }
+}

@@ -1,0 +1,119 @@
+//! Executions in JVMs that are used again: the same as in JVMs of their own, or
+//! said not to be.
+
+use crate::expected::Expected;
+use crate::support::{Detected, Program, children, photofinish, signal};
+use serde_json::Value;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+fn verify(program: &Program, options: &[&str]) -> Detected {
+    let results = tempfile::tempdir().unwrap();
+    let results = results.path().to_str().unwrap();
+    program.reported(&[&["verify", "--results", results], options].concat())
+}
+
+fn relay(args: &[&str]) -> Program {
+    Program::own(&[&["Relay"], args].concat())
+}
+
+/// Both, and that they say the same.
+fn both_ways(program: &Program) -> (Value, Value) {
+    let [again, alone] = [&[][..], &["--isolate"]].map(|options| verify(program, options));
+    assert_eq!(again.code, alone.code, "{}", again.stderr);
+    assert_eq!(again.locations(), alone.locations());
+    for list in ["deadlocks", "failures"] {
+        let some = |found: &Detected| found.report[list].as_array().map(Vec::len);
+        assert_eq!(some(&again), some(&alone), "{list}: {}", again.stderr);
+    }
+    let [again, alone] = [again, alone].map(|found| found.report["exploration"].clone());
+    assert_eq!(again["complete"], true, "{again}");
+    for key in ["complete", "classes", "max_depth"] {
+        assert_eq!(again[key], alone[key], "{key}: {again} {alone}");
+    }
+    (again, alone)
+}
+
+#[test]
+fn an_execution_cannot_tell_which_it_is() {
+    let (again, alone) = both_ways(&relay(&["plain"]));
+    assert_eq!(again["classes"], 20);
+    assert_eq!(again["isolated"], Value::Null, "{again}");
+    assert!(again["reused_jvms"].as_u64().unwrap() > 5, "{again}");
+    assert_eq!(alone["reused_jvms"], 0);
+}
+
+#[test]
+fn deadlocks_need_no_jvm_of_their_own() {
+    let (again, _) = both_ways(&relay(&["wedge"]));
+    assert_eq!(again["isolated"], Value::Null, "{again}");
+}
+
+#[test]
+fn many_classes_are_counted_exactly() {
+    let expected = Expected::load("verify");
+    let section = expected.sections.iter().find(|s| s.name == "semaphore");
+    let found = verify(&expected.program("verify", section.unwrap()), &[]);
+    let exploration = &found.report["exploration"];
+    assert_eq!(exploration["complete"], true, "{exploration}");
+    assert_eq!(exploration["classes"], section.unwrap().executions.unwrap());
+    assert_eq!(exploration["isolated"], Value::Null, "{exploration}");
+}
+
+#[test]
+fn what_cannot_be_put_back_is_said() {
+    for (what, why) in [
+        ("exit", "it ends the JVM itself"),
+        ("hook", "it has shutdown hooks"),
+        // The pool is the JDK's, and has been used.
+        (
+            "pool",
+            "the first was not the same in a JVM that is used again",
+        ),
+    ] {
+        let found = verify(&relay(&[what, "2"]), &["--max-executions", "12"]);
+        let exploration = &found.report["exploration"];
+        assert_eq!(exploration["isolated"], why, "{what}: {exploration}");
+        assert_eq!(exploration["reused_jvms"], 0, "{what}: {exploration}");
+    }
+}
+
+/// The process of a worker of this tool, as soon as there is one.
+fn worker(tool: u32) -> Option<u32> {
+    let is_worker = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(",worker=1")
+    };
+    let limit = Instant::now() + Duration::from_secs(100);
+    while Instant::now() < limit {
+        if let Some(pid) = children(tool).into_iter().find(is_worker) {
+            return Some(pid);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    None
+}
+
+#[test]
+fn nothing_is_lost_when_a_worker_is_killed() {
+    let results = tempfile::tempdir().unwrap();
+    let json = results.path().join("report.json");
+    let mut tool = photofinish();
+    tool.args(["verify", "--quiet", "--results"])
+        .arg(results.path())
+        .arg("--json")
+        .arg(&json)
+        .arg("--")
+        .args(&relay(&["plain", "5"]).args)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut tool = tool.spawn().unwrap();
+    let killed = worker(tool.id()).expect("there are workers");
+    signal("KILL", killed);
+    assert!(tool.wait().unwrap().success());
+    let report: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    let exploration = &report["exploration"];
+    assert_eq!(exploration["complete"], true, "{exploration}");
+    assert_eq!(exploration["classes"], 252);
+    assert_eq!(exploration["isolated"], Value::Null, "{exploration}");
+}
