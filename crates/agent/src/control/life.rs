@@ -166,6 +166,20 @@ impl Control {
         self.settle(a, jni);
     }
 
+    /// Whether classes are loaded or initialised in the thread.
+    pub(super) fn is_linking(&self, jni: Jni, me: &Place) -> bool {
+        let Some(f) = self.fields.get() else {
+            return false;
+        };
+        let pf = jni.object_field(me.object, f.pf);
+        if pf.is_null() {
+            return false;
+        }
+        let linking = jni.int_field(pf, f.linking) != 0;
+        jni.delete_local(pf);
+        linking
+    }
+
     /// Whether the current thread is where there are no points.
     pub fn is_busy(&self, jni: Jni) -> bool {
         let (Some(f), Some(me)) = (self.fields.get(), Place::current()) else {

@@ -118,9 +118,10 @@ impl Control {
         }
         let class = self.class_name(a, class);
         let by = if self.is_busy(jni) {
-            match self.initialised(a) {
-                Some(by) => by,
-                None => return,
+            // Initialisers are where nobody else goes on.
+            match self.is_linking(jni, me).then(|| self.initialised(a)) {
+                Some(Some(by)) => by,
+                _ => return,
             }
         } else {
             if !self.has_begun(a) || self.is_jdks(a, class) {

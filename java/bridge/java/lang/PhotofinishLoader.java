@@ -27,6 +27,19 @@ final class PhotofinishLoader extends ClassLoader {
         this.finder = finder;
     }
 
+    /** What happens in here is nobody's: the probes of the thread rest. */
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+        Thread self = Thread.currentThread();
+        PhotofinishThread t = self.$pf;
+        self.$pf = null;
+        try {
+            return super.loadClass(name, resolve);
+        } finally {
+            self.$pf = t;
+        }
+    }
+
     @Override
     protected Class<?> findClass(String name) throws ClassNotFoundException {
         byte[] file = file(name.replace('.', '/').concat(".class"));
@@ -35,18 +48,11 @@ final class PhotofinishLoader extends ClassLoader {
     }
 
     private byte[] file(String path) {
-        Thread self = Thread.currentThread();
-        PhotofinishThread t = self.$pf;
-        self.$pf = null; // what is read here is nobody's
-        try {
-            synchronized (FILES) {
-                if (FILES.containsKey(path)) return FILES.get(path);
-                byte[] file = read(path);
-                FILES.put(path, file);
-                return file;
-            }
-        } finally {
-            self.$pf = t;
+        synchronized (FILES) {
+            if (FILES.containsKey(path)) return FILES.get(path);
+            byte[] file = read(path);
+            FILES.put(path, file);
+            return file;
         }
     }
 
