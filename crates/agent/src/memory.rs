@@ -22,15 +22,21 @@ pub const IGNORE: i64 = -1;
 pub const VOLATILE: i64 = -2;
 pub const FINAL: i64 = -3;
 
-/// Zeroed memory that is never given back.
+/// What starts on a line of the processor's cache does not share it.
+const LINE: usize = 64;
+
+/// Zeroed memory that is never given back, at the start of a cache line.
 pub fn leak(bytes: usize) -> usize {
-    let layout = Layout::from_size_align(bytes.max(64), 64).expect("sizes are small");
+    // Asked for a larger alignment, the allocator would write the zeros itself,
+    // into 32 MB at every start; like this the system hands out pages when they
+    // are touched.
+    let layout = Layout::from_size_align(bytes.max(LINE) + LINE, 16).expect("sizes are small");
     // SAFETY: the layout is not empty.
     let p = unsafe { alloc_zeroed(layout) };
     if p.is_null() {
         std::alloc::handle_alloc_error(layout);
     }
-    p as usize
+    (p as usize).next_multiple_of(LINE)
 }
 
 /// The table of sites: four words each.
