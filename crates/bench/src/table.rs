@@ -218,13 +218,13 @@ pub fn control(result: &Controlled) -> String {
 
 pub fn hidden(costs: &Costs) -> String {
     let mut text = format!(
-        "\nlooking for hidden races:\n  {:<24}{:>9}{:>16}{:>14}{:>20}\n",
+        "\nlooking for hidden races:\n  {:<24}{:>9}{:>17}{:>14}{:>22}\n",
         "program", "alone s", "Phase I / alone", "FastTrack s", "Phase II / FastTrack"
     );
     for row in &costs.rows {
         let _ = writeln!(
             text,
-            "  {:<24}{:>9.2}{:>15.2}x{:>14.2}{:>19.2}x",
+            "  {:<24}{:>9.2}{:>16.2}x{:>14.2}{:>21.2}x",
             row.name,
             row.alone,
             row.collecting / row.alone,
@@ -233,7 +233,7 @@ pub fn hidden(costs: &Costs) -> String {
         );
     }
     if let Some((collecting, turning)) = costs.means() {
-        let _ = writeln!(text, "  {:<33}{collecting:>15.2}x{turning:>33.2}x", "mean");
+        let _ = writeln!(text, "  {:<33}{collecting:>16.2}x{turning:>35.2}x", "mean");
         for (what, value, limit) in [("Phase I", collecting, 1.4), ("Phase II", turning, 2.0)] {
             let verdict = if value <= limit { "met" } else { "missed" };
             let _ = writeln!(text, "  {what}, at most {limit:.1}x: {verdict}");
