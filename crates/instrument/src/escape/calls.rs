@@ -58,10 +58,10 @@ pub(super) fn arguments(
     if has_receiver {
         refs.push((desc.param_slots, 0));
     }
-    let all = desc.param_slots + slot;
+    let all = desc.param_slots.saturating_add(slot);
     for param in desc.params() {
         if param.starts_with(['L', '[']) {
-            refs.push((all - 1 - slot, slot));
+            refs.push((all.saturating_sub(1 + slot), slot));
         }
         slot += slots(param);
     }
@@ -145,7 +145,9 @@ impl Summaries {
         let Ok(desc) = method_desc(&desc) else {
             return Mask::MAX;
         };
-        let params = desc.param_slots + u16::from(!method.is_static());
+        let params = desc
+            .param_slots
+            .saturating_add(u16::from(!method.is_static()));
         super::params_that_escape(class, &code, params, self)
     }
 }

@@ -34,8 +34,8 @@ pub(super) fn later(made: Mask) -> Mask {
     made >> 1 & LAST
 }
 
-/// Slots touched, at most. The largest methods of the JDK take a tenth of it.
-const FUEL: u64 = 20_000_000;
+/// Slots touched, at most: against methods that nobody writes.
+const FUEL: u64 = 5_000_000;
 
 /// An access: what its object may be, and what may have escaped before it.
 #[derive(Clone, Copy, Debug)]
@@ -186,7 +186,8 @@ impl<'x> Engine<'x> {
         let end = self.starts.get(block + 1).copied();
         let end = end.unwrap_or(code.insns.len());
         let handlers = self.handlers(self.starts[block]);
-        self.spend(state.slots() + (end - self.starts[block]) as u64)?;
+        let length = end - self.starts[block] + code.handlers.len();
+        self.spend(state.slots() + length as u64)?;
         // What a handler sees has changed since it was last told.
         let mut news = true;
         for at in self.starts[block]..end {

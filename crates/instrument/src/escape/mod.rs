@@ -46,6 +46,10 @@ type Mask = u64;
 /// So many makers at most are followed, some at a time.
 const MOST: usize = 32 * engine::MAKERS;
 
+/// Slots of all states of a method together, at most. (A method of a thousand
+/// instructions with forty slots has 40,000.)
+const LARGEST: usize = 8_000_000;
+
 /// By pc, sorted.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
@@ -67,7 +71,7 @@ pub(crate) fn analyse(
     summaries: &mut Summaries,
 ) -> Outcome {
     let mut outcome = Outcome::default();
-    if code.insns.iter().any(|i| has_subroutine(i.op)) {
+    if !is_fit(code) {
         return outcome;
     }
     let makers = makers(class, code);
@@ -137,8 +141,15 @@ fn makers(class: &ClassFile<'_>, code: &Code<'_>) -> Vec<u32> {
     all.map(|i| i.pc).collect()
 }
 
-fn has_subroutine(opcode: u8) -> bool {
-    matches!(opcode, op::JSR | op::JSR_W | op::RET)
+/// It has no subroutines, and is not so large that looking at each of its states
+/// takes long.
+fn is_fit(code: &Code<'_>) -> bool {
+    let slots = usize::from(code.max_locals) + usize::from(code.max_stack);
+    code.insns.len().saturating_mul(slots) <= LARGEST
+        && !code
+            .insns
+            .iter()
+            .any(|i| matches!(i.op, op::JSR | op::JSR_W | op::RET))
 }
 
 /// Which parameters (by slot, `this` first) may escape from a method.
@@ -149,8 +160,7 @@ fn params_that_escape(
     summaries: &mut Summaries,
 ) -> Mask {
     const ALL: Mask = Mask::MAX;
-    let fits = usize::from(params) <= engine::BITS;
-    if !fits || code.insns.iter().any(|i| has_subroutine(i.op)) {
+    if usize::from(params) > engine::BITS || !is_fit(code) {
         return ALL;
     }
     let Ok(flow) = Flow::analyze(class, code) else {
