@@ -13,6 +13,7 @@ use crate::policy::{Level, Policy, is_jdk, never_touched};
 use crate::probes::{BRIDGE, Probe};
 use crate::shadow;
 use crate::site::{FieldInfo, MemberRef, Site, SiteKind, Skipped};
+use crate::spins::Quiet;
 use crate::{Error, method, monitor};
 
 /// What the probes feed.
@@ -160,6 +161,8 @@ pub(crate) struct ClassCx<'a> {
     skipped: Vec<Skipped>,
     missing: Vec<String>,
     pub(crate) control: ClassControl,
+    /// Methods that loops which only wait may call, as they were.
+    pub(crate) quiet: Quiet,
     unsynchronized: Vec<(String, String)>,
     pub(crate) models: Vec<&'static Model>,
     /// Also accesses to what no other thread can know.
@@ -184,14 +187,19 @@ impl<'a> ClassCx<'a> {
                 .is_some_and(|m| !m.is(acc::STATIC | acc::ABSTRACT | acc::NATIVE));
         let control = ClassControl::new(request.control, &name, level, || class.source_file());
         let bare = request.mode == Mode::Bare;
+        let jdk = is_jdk(&name) && request.boot_or_platform != Some(false);
         ClassCx {
             models: models::of_class(&name, control.on)
                 .filter(|m| !(bare && m.hook.only_orders()))
                 .chain(follow::models(&name, request.mode))
                 .collect(),
+            quiet: match control.explores && control.points && !jdk {
+                true => Quiet::of(&class),
+                false => Quiet::default(),
+            },
             control,
             unsynchronized: Vec::new(),
-            jdk: is_jdk(&name) && request.boot_or_platform != Some(false),
+            jdk,
             level,
             mode: request.mode,
             freezes: level == Level::Full && !bare && shadow::freezes(&class, &name),

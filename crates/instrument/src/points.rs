@@ -180,7 +180,7 @@ impl Weaver<'_, '_, '_> {
             |i: &&Insn| matches!(i.operand, Operand::Branch(to) if to == head) && i.pc >= head;
         let last = self.code.insns.iter().rfind(leads_there);
         let end = last.map_or(insn.pc, |i| i.pc);
-        if !spins::only_waits(&self.cx.class.pool, self.code, end, head) {
+        if !spins::only_waits(&self.cx.class.pool, &self.cx.quiet, self.code, end, head) {
             return Ok(());
         }
         let number = self.loop_number(head);

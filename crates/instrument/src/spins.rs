@@ -5,7 +5,8 @@
 //!
 //! The body of a loop is taken to be what stands between the jump back and its
 //! target. It may load, compute, compare, jump, and call methods that are known
-//! to do nothing but an atomic access or to give way. It may store into locals
+//! to do nothing but an atomic access or to give way, or methods of the same class
+//! that do nothing else either ([`Quiet`]). It may store into locals
 //! only if they are dead at the target: no path from there reads them before it
 //! writes them. It must not write to memory, allocate, lock or call anything else.
 //! (An atomic update that changes memory is noticed when it runs.)
@@ -14,14 +15,67 @@
 //! read stays as it is, the next one does the same. Loops that are not recognised
 //! are run as they are.
 
-use classfile::{Code, Insn, Operand, Pool, op};
+use classfile::{ClassFile, Code, Insn, Operand, Pool, acc, op};
+use rustc_hash::FxHashSet;
+
+/// Methods of a class, by name and descriptor, that leave nothing behind but what
+/// they return, and that no other class can override. A method that calls itself,
+/// by whatever detour, is not among them.
+#[derive(Debug, Default)]
+pub(crate) struct Quiet {
+    class: String,
+    methods: FxHashSet<(String, String)>,
+}
+
+impl Quiet {
+    pub fn of(class: &ClassFile<'_>) -> Quiet {
+        let mut quiet = Quiet {
+            class: class.name().into_owned(),
+            methods: FxHashSet::default(),
+        };
+        let is_final = class.access & acc::FINAL != 0;
+        let mut open: Vec<(String, String, Code<'_>)> = Vec::new();
+        for (index, method) in class.methods.iter().enumerate() {
+            let fixed = is_final || method.is(acc::PRIVATE | acc::STATIC | acc::FINAL);
+            if !fixed || method.is(acc::SYNCHRONIZED | acc::NATIVE | acc::ABSTRACT) {
+                continue;
+            }
+            let name = class.member_name(method).into_owned();
+            if let (Ok(Some(code)), false) = (Code::decode(class, index), name.starts_with('<')) {
+                open.push((name, class.member_desc(method).into_owned(), code));
+            }
+        }
+        // Those that call only quiet ones are so themselves.
+        loop {
+            let before = open.len();
+            open.retain(|(name, desc, code)| {
+                let harmless = |i: &Insn| is_harmless(&class.pool, &quiet, i);
+                let is_quiet = code.insns.iter().all(harmless);
+                if is_quiet {
+                    quiet.methods.insert((name.clone(), desc.clone()));
+                }
+                !is_quiet
+            });
+            if open.len() == before {
+                return quiet;
+            }
+        }
+    }
+
+    fn has(&self, class: &str, name: &str, desc: &str) -> bool {
+        class == self.class && {
+            let method = (name.to_owned(), desc.to_owned());
+            self.methods.contains(&method)
+        }
+    }
+}
 
 /// Whether the jump from `from` back to `to` closes such a loop.
-pub(crate) fn only_waits(pool: &Pool, code: &Code<'_>, from: u32, to: u32) -> bool {
+pub(crate) fn only_waits(pool: &Pool, quiet: &Quiet, code: &Code<'_>, from: u32, to: u32) -> bool {
     let body = || code.insns.iter().filter(|i| i.pc >= to && i.pc <= from);
     let mut stored = Vec::new();
     for insn in body() {
-        if !is_harmless(pool, insn) {
+        if !is_harmless(pool, quiet, insn) {
             return false;
         }
         if writes_local(insn) {
@@ -42,16 +96,18 @@ fn reads_local(insn: &Insn) -> bool {
     matches!(insn.op, op::ILOAD..=op::ALOAD_3 | op::IINC | op::RET)
 }
 
-fn is_harmless(pool: &Pool, insn: &Insn) -> bool {
+fn is_harmless(pool: &Pool, quiet: &Quiet, insn: &Insn) -> bool {
     match insn.op {
-        op::INVOKEVIRTUAL | op::INVOKESTATIC => insn.cp().is_some_and(|cp| {
+        op::INVOKEVIRTUAL | op::INVOKESTATIC | op::INVOKESPECIAL => insn.cp().is_some_and(|cp| {
             let member = pool.member_ref(cp);
-            member.is_some_and(|m| is_known(&m.class, &m.name))
+            let known =
+                |class: &str, name: &str| insn.op != op::INVOKESPECIAL && is_known(class, name);
+            member
+                .is_some_and(|m| known(&m.class, &m.name) || quiet.has(&m.class, &m.name, &m.desc))
         }),
         op::IASTORE..=op::SASTORE
         | op::PUTFIELD
         | op::PUTSTATIC
-        | op::INVOKESPECIAL
         | op::INVOKEINTERFACE
         | op::INVOKEDYNAMIC
         | op::NEW

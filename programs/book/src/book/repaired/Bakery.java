@@ -8,12 +8,6 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 public final class Bakery extends Mutex {
     static final class Label {
         int counter;
-
-        boolean before(int mine, Label other, int theirs) {
-            int a = counter;
-            int b = other.counter;
-            return a < b || a == b && mine < theirs;
-        }
     }
 
     private final AtomicIntegerArray flag = new AtomicIntegerArray(2);
@@ -27,9 +21,15 @@ public final class Bakery extends Mutex {
         Label ticket = new Label();
         ticket.counter = label.get(other).counter + 1;
         label.set(me, ticket);
-        while (flag.get(other) == 1 && label.get(other).before(other, ticket, me)) {
+        while (flag.get(other) == 1 && before(label.get(other), other, ticket, me)) {
             Thread.onSpinWait();
         }
+    }
+
+    private static boolean before(Label one, int its, Label other, int theirs) {
+        int a = one.counter;
+        int b = other.counter;
+        return a < b || a == b && its < theirs;
     }
 
     @Override
