@@ -64,15 +64,23 @@ pub enum Location {
 impl Location {
     /// Whether it belongs to a class of the JDK.
     pub fn in_jdk(&self) -> bool {
+        self.is_jdks().unwrap_or(false)
+    }
+
+    /// The same, if it is known whose it is. A local variable or a parameter is
+    /// nobody's: anything may be handed to a method.
+    fn is_jdks(&self) -> Option<bool> {
         match self {
-            Location::Field { class, .. } => in_jdk(class),
+            Location::Field { class, .. } => Some(in_jdk(class)),
             Location::Array {
                 from, allocated, ..
-            } => match (from, allocated) {
-                (Some(from), _) => in_jdk(from),
-                (None, Some(at)) => in_jdk(&at.class),
-                (None, None) => false,
-            },
+            } => {
+                let of_method =
+                    |from: &&String| from.starts_with("local ") || from.starts_with("parameter ");
+                let member = from.as_ref().filter(|from| !of_method(from));
+                let class = member.or(allocated.as_ref().map(|at| &at.class));
+                class.map(|class| in_jdk(class))
+            }
         }
     }
 }
@@ -164,7 +172,7 @@ impl Race {
 /// program is known to be part of it. The JDK uses its collections behind locks
 /// that are not watched; recordings do not say who called there.
 pub fn may_be_jdks<'f>(location: &Location, mut frames: impl Iterator<Item = &'f Frame>) -> bool {
-    location.in_jdk() && frames.all(|frame| in_jdk(&frame.class))
+    location.is_jdks().unwrap_or(true) && frames.all(|frame| in_jdk(&frame.class))
 }
 
 /// A repair of the program that was to be tried.
@@ -359,6 +367,37 @@ mod tests {
     use super::*;
 
     const RACE: &str = r#"{"kind":"race","detector":"fasttrack","sites":[7,3],"location":{"class":"Bank","field":"total","static":true},"accesses":[{"op":"write","thread":{"id":1,"name":"a","created":[]},"frame":{"class":"Bank","method":"put","file":"Bank.java","line":4,"bci":7},"stack":[],"stack_exact":true,"locks":[]},{"op":"read","thread":{"id":0,"name":"main"},"frame":{"class":"Bank","method":"get"}}],"allocated":null,"count":1}"#;
+
+    #[test]
+    fn an_array_in_a_local_of_the_jdk_is_not_the_programs() {
+        let frame = |class: &str| Frame {
+            class: class.to_owned(),
+            ..Frame::default()
+        };
+        let array = |from: Option<&str>, allocated: Option<&str>| Location::Array {
+            array: "java.lang.Object[]".to_owned(),
+            index: None,
+            from: from.map(str::to_owned),
+            allocated: allocated.map(frame),
+        };
+        let inside = [frame("java.util.HashMap")];
+        let called = [frame("java.util.Arrays"), frame("com.shop.Bank")];
+        let local = Some("local newTab");
+        let map = Some("java.util.HashMap");
+        assert!(may_be_jdks(&array(local, map), inside.iter()));
+        assert!(may_be_jdks(&array(local, None), inside.iter()));
+        assert!(may_be_jdks(&array(None, None), inside.iter()));
+        // The program made it, holds it, or is known to have called.
+        let bank = Some("com.shop.Bank");
+        assert!(!may_be_jdks(
+            &array(Some("parameter a"), bank),
+            inside.iter()
+        ));
+        let field = Some("com.shop.Bank.all");
+        assert!(!may_be_jdks(&array(field, map), inside.iter()));
+        assert!(!may_be_jdks(&array(local, map), called.iter()));
+        assert!(!array(local, None).in_jdk());
+    }
 
     #[test]
     fn reads_every_kind_of_line() {
