@@ -12,6 +12,7 @@
 //! compare  native, detect and record in turn; medians, and are they the same?
 //! control  runs with one thread at a time: points, switches, runs a second
 //! hidden   looking for hidden races: Phase I and Phase II
+//! explore  executions of verify: in JVMs that are used again, and in their own
 //! unshared what leaving out accesses that cannot race saves
 //! offline  detectors over a generated binary trace
 //! figures  medians, means, ratios
@@ -20,6 +21,7 @@
 
 mod compare;
 mod control;
+mod explore;
 mod figures;
 mod hidden;
 mod kernels;
@@ -45,13 +47,14 @@ const OFFLINE: &str = "offline";
 const CONTROL: &str = "control";
 const HIDDEN: &str = "hidden";
 const UNSHARED: &str = "unshared";
+const EXPLORE: &str = "explore";
 
 /// Measures what Photofinish costs, as ratios to running without it
 #[derive(Debug, Parser)]
 #[command(name = "bench", max_term_width = 100)]
 struct Args {
     /// Only these: kernels by name, `startup`, `control`, `hidden`,
-    /// `unshared`, `offline`
+    /// `explore`, `unshared`, `offline`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// Run everything this many times and take medians [default: 3, with --quick 1]
@@ -151,6 +154,11 @@ fn run(args: &Args) -> Result<bool> {
         print!("{}", table::hidden(&costs));
         problems.extend(costs.problems);
     }
+    if wanted(EXPLORE) {
+        let costs = explore::measure(&java, work.path(), &tool, runs, args.quick)?;
+        print!("{}", table::explore(&costs));
+        problems.extend(costs.problems);
+    }
     if wanted(UNSHARED) {
         print!(
             "{}",
@@ -179,7 +187,7 @@ fn check_names(only: &[String], kernels: &[Kernel]) -> Result<()> {
     let known: Vec<&str> = kernels
         .iter()
         .map(|k| k.name.as_str())
-        .chain([STARTUP, CONTROL, HIDDEN, UNSHARED, OFFLINE])
+        .chain([STARTUP, CONTROL, HIDDEN, EXPLORE, UNSHARED, OFFLINE])
         .collect();
     for name in only {
         ensure!(

@@ -3,6 +3,7 @@
 
 use crate::compare::{Cost, Row, Tool};
 use crate::control::Controlled;
+use crate::explore;
 use crate::figures::{Ratio, geometric_mean};
 use crate::hidden::Costs;
 use crate::offline::{self, Offline};
@@ -240,6 +241,24 @@ pub fn hidden(costs: &Costs) -> String {
         }
     }
     text
+}
+
+pub fn explore(costs: &explore::Costs) -> String {
+    let figure = |value: Option<f64>, unit: &str| {
+        value.map_or("-".to_owned(), |value| format!("{value:.2} {unit}"))
+    };
+    let ratio = costs.alone.zip(costs.reused);
+    let ratio = ratio.map_or("-".to_owned(), |(alone, reused)| {
+        format!("{:.0} times", alone / reused)
+    });
+    format!(
+        "\nan execution of verify, two threads and a lock, one at a time:\n  \
+         in a JVM of its own    {}\n  in a JVM used again    {}\n  ratio                  {ratio}\n  \
+         until a first race     {}\n",
+        figure(costs.alone, "ms"),
+        figure(costs.reused, "ms"),
+        figure(costs.first_race, "s"),
+    )
 }
 
 pub fn unshared(rows: &[Saved]) -> String {
