@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! trial    controlled runs of the program, with repairs or without
+//! explored all of its executions, if they are few
 //! paths    recorded runs ─► what raced, what would have ordered it (crate advise)
 //! book     names that are the same in all runs
 //! express  a suggestion ─► changes of bytecode (instrument::repair)
@@ -10,11 +11,13 @@
 //! diff     the same change of the sources, if it compiles
 //! ```
 //!
-//! What it claims is in words beside each suggestion: a race that is gone was
-//! not seen in so many controlled runs of the kind that showed it before.
+//! What it claims is in words beside each suggestion: a race that is gone is in
+//! none of all executions, or was not seen in so many controlled runs of the kind
+//! that showed it before.
 
 mod book;
 mod diff;
+mod explored;
 mod express;
 mod paths;
 mod trial;

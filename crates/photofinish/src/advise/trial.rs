@@ -5,6 +5,7 @@
 //! synchronisation: there a repair has to stand orders that free runs hardly
 //! ever show.
 
+use super::explored::Explored;
 use crate::args::Advise;
 use crate::exit::Failure;
 use crate::launch::{Launcher, Plan, RunDir};
@@ -126,6 +127,17 @@ impl Tally {
     }
 }
 
+impl Tally {
+    /// Adds what an exploration of the same program showed.
+    pub fn take_in(&mut self, all: &Explored) {
+        for key in &all.races {
+            *self.seen.entry(key.clone()).or_default() += 1;
+        }
+        self.stood_still += u32::from(all.stands_still);
+        self.failures.extend(all.failures.iter().cloned());
+    }
+}
+
 /// The mixture of runs.
 pub struct Mixture<'a> {
     pub args: &'a Advise,
@@ -165,15 +177,11 @@ impl Mixture<'_> {
         series: Series<'_>,
         mut take: impl FnMut(RunResult, Option<PathBuf>) -> ControlFlow<()>,
     ) -> Result<Ended, Failure> {
-        let jobs = match self.args.jobs {
-            Some(jobs) => jobs as usize,
-            None => std::thread::available_parallelism().map_or(1, |n| n.get()),
-        };
         // The pool asks and hands over in turns.
         let dirs: RefCell<BTreeMap<usize, (RunDir, Option<PathBuf>)>> = RefCell::default();
         let failed: RefCell<Option<Failure>> = RefCell::default();
         let ended = pool::run_all(
-            jobs,
+            self.jobs(),
             &self.launcher.interrupts,
             |at| {
                 let number = series.numbers.start + at as u32;
@@ -234,7 +242,14 @@ impl Mixture<'_> {
         Ok(tally)
     }
 
-    fn input(&self) -> Input {
+    pub fn jobs(&self) -> usize {
+        match self.args.jobs {
+            Some(jobs) => jobs as usize,
+            None => std::thread::available_parallelism().map_or(1, |n| n.get()),
+        }
+    }
+
+    pub fn input(&self) -> Input {
         match &self.args.input {
             Some(file) => Input::File(file.clone()),
             None => Input::Empty,

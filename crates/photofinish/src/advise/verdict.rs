@@ -1,6 +1,7 @@
 //! What the runs with a repair say of it, in words that claim no more than was
 //! seen.
 
+use super::explored::Explored;
 use super::express::express;
 use super::key_of;
 use super::paths::Paths;
@@ -21,6 +22,8 @@ pub enum Outcome {
 #[derive(Clone, Debug)]
 pub struct Trial {
     tally: Tally,
+    /// So many executions are all there are, and were looked at too.
+    explored: Option<u64>,
     /// Races of the runs before that were not seen any more.
     gone: BTreeSet<Key>,
     /// Races that were not there before.
@@ -51,8 +54,12 @@ pub fn judge(
         paths,
         before,
         advice,
+        explored: None,
         seconds: None,
     };
+    if !advice.ranked.is_empty() {
+        judge.explored = mixture.explore(&[])?;
+    }
     let mut outcomes = BTreeMap::new();
     let mut tried = 0;
     for ranked in &advice.ranked {
@@ -69,10 +76,13 @@ pub fn judge(
         outcomes.insert(ranked.repair, outcome);
     }
     let set = judge.set(&outcomes)?;
+    let mut before = before.clone();
+    let could_stop = judge.explored.as_ref().is_some_and(|all| all.stands_still);
+    before.stood_still += u32::from(could_stop);
     Ok(Judged {
         advice: advice.clone(),
         outcomes,
-        before: before.clone(),
+        before,
         set,
     })
 }
@@ -82,6 +92,8 @@ struct Judge<'a> {
     paths: &'a Paths,
     before: &'a Tally,
     advice: &'a Advice,
+    /// The program as it is, if it is small enough.
+    explored: Option<Explored>,
     /// Of the program as it is.
     seconds: Option<Vec<f64>>,
 }
@@ -115,7 +127,8 @@ impl Judge<'_> {
             let texts: Vec<String> = repairs.iter().map(|r| r.text(&self.paths.book)).collect();
             eprintln!("photofinish: trying: {}", texts.join("; "));
         }
-        let tally = self.mixture.tally(&changes, &self.claims(repairs))?;
+        let claims = self.claims(repairs);
+        let mut tally = self.mixture.tally(&changes, &claims)?;
         if tally.interrupted {
             return Ok(Outcome::NotTried("it was stopped".into()));
         }
@@ -126,6 +139,14 @@ impl Judge<'_> {
             let why = "its class was not loaded in the runs that tried it";
             return Ok(Outcome::NotTried(why.into()));
         }
+        let fails = claims.iter().all(|key| tally.seen.contains_key(key)) || tally.stood_still > 0;
+        let explored = match &self.explored {
+            Some(_) if !fails => self.mixture.explore(&changes)?,
+            _ => None,
+        };
+        if let Some(all) = &explored {
+            tally.take_in(all);
+        }
         let is_seen = |key: &Key| {
             let moved = repairs.iter().filter_map(|r| self.moved(key, r));
             let mut keys = moved.chain([key.clone()]);
@@ -133,10 +154,9 @@ impl Judge<'_> {
         };
         let known = self.before.seen.keys();
         let gone: BTreeSet<Key> = known.filter(|k| !is_seen(k)).cloned().collect();
-        let known_after: BTreeSet<Key> = self
-            .before
-            .seen
-            .keys()
+        let explored_before = self.explored.iter().flat_map(|all| &all.races);
+        let known_after: BTreeSet<Key> = { self.before.seen.keys() }
+            .chain(explored_before)
             .flat_map(|k| {
                 let moved = repairs.iter().filter_map(|r| self.moved(k, r));
                 moved.chain([k.clone()]).collect::<Vec<_>>()
@@ -144,9 +164,14 @@ impl Judge<'_> {
             .collect();
         let new = tally.seen.keys().filter(|k| !known_after.contains(k));
         let failures = tally.failures.difference(&self.before.failures);
+        let could = |class: &&String| {
+            let before = self.explored.as_ref();
+            before.is_some_and(|all| all.failures.contains(*class))
+        };
         let mut trial = Trial {
+            explored: explored.map(|all| all.executions),
             new: new.count(),
-            failures: failures.cloned().collect(),
+            failures: failures.filter(|class| !could(class)).cloned().collect(),
             gone,
             cost: None,
             tally,
@@ -398,19 +423,36 @@ impl Judged {
             self.before.runs
         );
         let (validated, mut text) = if tally.stood_still > 0 && self.before.stood_still == 0 {
-            let text = format!("a controlled run with it came to a standstill, after {runs}");
+            let text = match trial.explored {
+                Some(all) => format!("some of all {all} executions with it come to a standstill"),
+                None => format!("a controlled run with it came to a standstill, after {runs}"),
+            };
             (Validated::Deadlocks, text)
         } else if races.iter().all(|key| gone.contains(key)) {
-            let text = match races.len() {
-                1 => format!("not seen in {runs} controlled runs with it, {without}"),
-                _ => format!("none was seen in {runs} controlled runs, {without}"),
+            let text = match (trial.explored, races.len()) {
+                (Some(all), 1) => {
+                    format!("in none of the {all} executions there are with it, {without} runs")
+                }
+                (Some(all), _) => {
+                    format!(
+                        "none is left in the {all} executions there are with it, {without} runs"
+                    )
+                }
+                (None, 1) => format!("not seen in {runs} controlled runs with it, {without}"),
+                (None, _) => format!("none was seen in {runs} controlled runs, {without}"),
             };
             (Validated::RemovesRace, text)
         } else {
             let left = races.iter().filter(|key| !gone.contains(key)).count();
-            let text = match races.len() {
-                1 => format!("seen again within {runs} controlled runs with it"),
-                n => format!("{left} of {n} races were seen again within {runs} controlled runs"),
+            let text = match (trial.explored, races.len()) {
+                (Some(all), 1) => format!("seen again in some of all {all} executions with it"),
+                (Some(all), n) => {
+                    format!("{left} of {n} races were seen again in some of all {all} executions")
+                }
+                (None, 1) => format!("seen again within {runs} controlled runs with it"),
+                (None, n) => {
+                    format!("{left} of {n} races were seen again within {runs} controlled runs")
+                }
             };
             (Validated::StillRaces, text)
         };

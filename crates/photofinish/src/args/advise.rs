@@ -19,6 +19,10 @@ pub struct Advise {
     /// Try at most this many repairs, the best first
     #[arg(long, value_name = "N", default_value = "16")]
     pub tries: usize,
+    /// Explore the program with a repair, if it has at most this many
+    /// executions; 0: only run it
+    #[arg(long, value_name = "N", default_value = "300")]
+    pub max_executions: u64,
     /// Free runs that measure what a repair costs; 0 for none
     #[arg(long, value_name = "N", default_value = "3")]
     pub cost_runs: u32,

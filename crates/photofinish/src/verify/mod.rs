@@ -32,7 +32,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// Steps after which an execution is taken never to end.
-const MAX_STEPS: u64 = 20_000;
+pub const MAX_STEPS: u64 = 20_000;
 
 pub fn command(args: &Verify) -> Result<u8, Failure> {
     let launcher = Launcher::new(&args.launch)?;
@@ -90,6 +90,7 @@ fn asked(args: &Verify) -> Asked {
         jobs: args.jobs.map_or(cores, |n| n as usize),
         deadline: limit.and_then(|limit| Instant::now().checked_add(limit)),
         isolate: args.isolate,
+        repairs: Vec::new(),
         input: match &args.input {
             Some(file) => Input::File(file.clone()),
             None => Input::Empty,

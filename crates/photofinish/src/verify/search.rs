@@ -42,6 +42,8 @@ pub struct Asked {
     pub deadline: Option<Instant>,
     /// Every execution is to have a JVM of its own.
     pub isolate: bool,
+    /// Made in the classes as they are loaded.
+    pub repairs: Vec<String>,
     pub input: Input,
     /// Of every execution; its job is filled in here.
     pub control: Control,
@@ -301,6 +303,7 @@ impl<'a> Search<'a> {
             .with_context(|| format!("cannot write {}", job.display()))?;
         let plan = Plan {
             control: Some(self.control(Some(job))),
+            repairs: self.asked.repairs.clone(),
             input: self.asked.input.clone(),
             ..Plan::new(Mode::FastTrack, Output::Capture)
         };

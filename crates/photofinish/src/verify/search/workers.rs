@@ -266,6 +266,7 @@ impl<'a> Search<'a> {
                 cpu: Some(self.workers.hired as usize % cores),
                 ..self.control(None)
             }),
+            repairs: self.asked.repairs.clone(),
             input: self.asked.input.clone(),
             ..Plan::new(Mode::FastTrack, Output::Capture)
         };

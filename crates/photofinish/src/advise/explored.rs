@@ -1,0 +1,69 @@
+//! The program with repairs in every schedule, where there are few enough: what
+//! some runs do not show, an exploration does.
+
+use super::trial::{Key, Mixture};
+use crate::exit::Failure;
+use crate::session::Session;
+use crate::steer;
+use crate::verify::{MAX_STEPS, search};
+use explore::{Config, Order};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// An exploration that takes longer is given up.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// All that can happen.
+#[derive(Clone, Debug)]
+pub struct Explored {
+    pub executions: u64,
+    pub races: BTreeSet<Key>,
+    pub stands_still: bool,
+    /// Classes of exceptions that nobody catches.
+    pub failures: BTreeSet<String>,
+}
+
+impl Mixture<'_> {
+    /// None if there are too many schedules, or not everything was in hand.
+    pub fn explore(&self, repairs: &[String]) -> Result<Option<Explored>, Failure> {
+        let args = self.args;
+        if args.max_executions == 0 {
+            return Ok(None);
+        }
+        let mut control = steer::control(&args.steer, "explore", args.steer.seed);
+        control.max_steps = Some(args.steer.max_steps.unwrap_or(MAX_STEPS));
+        let limit = args.launch.time_limit.map_or(LIMIT, |l| l.min(LIMIT));
+        let asked = search::Asked {
+            config: Config {
+                order: Order::default(),
+                preemptions: None,
+                max_executions: Some(args.max_executions),
+                threshold: None,
+            },
+            jobs: self.jobs(),
+            deadline: Instant::now().checked_add(limit),
+            isolate: false,
+            repairs: repairs.to_vec(),
+            input: self.input(),
+            control,
+        };
+        let session = Session::new(&args.launch);
+        let search = search::explore(self.launcher, session, &asked, None, &mut |_| Ok(()))?;
+        let standing = search.standing();
+        if !standing.is_complete() {
+            return Ok(None);
+        }
+        let (report, _) = search.session().clone().finish("advise");
+        let class = |exception: &str| exception.split(':').next().unwrap_or_default().to_owned();
+        Ok(Some(Explored {
+            executions: standing.classes,
+            races: report.races.iter().map(Key::of_result).collect(),
+            stands_still: !report.deadlocks.is_empty(),
+            failures: report
+                .failures
+                .iter()
+                .map(|f| class(&f.exception))
+                .collect(),
+        }))
+    }
+}
