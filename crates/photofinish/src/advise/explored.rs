@@ -23,12 +23,30 @@ pub struct Explored {
     pub failures: BTreeSet<String>,
 }
 
+/// How many schedules there are.
+#[derive(Clone, Debug)]
+pub enum Space {
+    /// So few that all were explored.
+    Small(Explored),
+    /// Few, but not everything in them was in hand: a loop that need not end, say.
+    Blurred,
+    TooLarge,
+}
+
+impl Space {
+    pub fn explored(&self) -> Option<&Explored> {
+        match self {
+            Space::Small(all) => Some(all),
+            Space::Blurred | Space::TooLarge => None,
+        }
+    }
+}
+
 impl Mixture<'_> {
-    /// None if there are too many schedules, or not everything was in hand.
-    pub fn explore(&self, repairs: &[String]) -> Result<Option<Explored>, Failure> {
+    pub fn explore(&self, repairs: &[String]) -> Result<Space, Failure> {
         let args = self.args;
         if args.max_executions == 0 {
-            return Ok(None);
+            return Ok(Space::TooLarge);
         }
         let mut control = steer::control(&args.steer, "explore", args.steer.seed);
         control.max_steps = Some(args.steer.max_steps.unwrap_or(MAX_STEPS));
@@ -50,12 +68,15 @@ impl Mixture<'_> {
         let session = Session::new(&args.launch);
         let search = search::explore(self.launcher, session, &asked, None, &mut |_| Ok(()))?;
         let standing = search.standing();
+        if standing.is_cut || standing.interrupted {
+            return Ok(Space::TooLarge);
+        }
         if !standing.is_complete() {
-            return Ok(None);
+            return Ok(Space::Blurred);
         }
         let (report, _) = search.session().clone().finish("advise");
         let class = |exception: &str| exception.split(':').next().unwrap_or_default().to_owned();
-        Ok(Some(Explored {
+        Ok(Space::Small(Explored {
             executions: standing.classes,
             races: report.races.iter().map(Key::of_result).collect(),
             stands_still: !report.deadlocks.is_empty(),

@@ -1,7 +1,7 @@
 //! What the runs with a repair say of it, in words that claim no more than was
 //! seen.
 
-use super::explored::Explored;
+use super::explored::{Explored, Space};
 use super::express::express;
 use super::key_of;
 use super::paths::Paths;
@@ -54,12 +54,12 @@ pub fn judge(
         paths,
         before,
         advice,
-        explored: None,
+        space: match advice.ranked.is_empty() {
+            true => Space::TooLarge,
+            false => mixture.explore(&[])?,
+        },
         seconds: None,
     };
-    if !advice.ranked.is_empty() {
-        judge.explored = mixture.explore(&[])?;
-    }
     let mut outcomes = BTreeMap::new();
     let mut tried = 0;
     for ranked in &advice.ranked {
@@ -77,7 +77,7 @@ pub fn judge(
     }
     let set = judge.set(&outcomes)?;
     let mut before = before.clone();
-    let could_stop = judge.explored.as_ref().is_some_and(|all| all.stands_still);
+    let could_stop = judge.explored().is_some_and(|all| all.stands_still);
     before.stood_still += u32::from(could_stop);
     Ok(Judged {
         advice: advice.clone(),
@@ -92,13 +92,17 @@ struct Judge<'a> {
     paths: &'a Paths,
     before: &'a Tally,
     advice: &'a Advice,
-    /// The program as it is, if it is small enough.
-    explored: Option<Explored>,
+    /// Of the program as it is.
+    space: Space,
     /// Of the program as it is.
     seconds: Option<Vec<f64>>,
 }
 
 impl Judge<'_> {
+    fn explored(&self) -> Option<&Explored> {
+        self.space.explored()
+    }
+
     fn racing(&self, repair: &Repair) -> Vec<Variable> {
         let ranked = self.advice.ranked.iter().find(|r| r.repair == *repair);
         let races = ranked
@@ -140,11 +144,16 @@ impl Judge<'_> {
             return Ok(Outcome::NotTried(why.into()));
         }
         let fails = claims.iter().all(|key| tally.seen.contains_key(key)) || tally.stood_still > 0;
-        let explored = match &self.explored {
-            Some(_) if !fails => self.mixture.explore(&changes)?,
-            _ => None,
+        let mut explored = match &self.space {
+            Space::Small(_) | Space::Blurred if !fails => self.mixture.explore(&changes)?,
+            _ => Space::TooLarge,
         };
-        if let Some(all) = &explored {
+        // Nobody knows whether it would have come to that without the repair.
+        let is_bad = |all: &Explored| all.stands_still || !all.failures.is_empty();
+        if self.explored().is_none() && explored.explored().is_some_and(is_bad) {
+            explored = Space::Blurred;
+        }
+        if let Some(all) = explored.explored() {
             tally.take_in(all);
         }
         let is_seen = |key: &Key| {
@@ -154,7 +163,7 @@ impl Judge<'_> {
         };
         let known = self.before.seen.keys();
         let gone: BTreeSet<Key> = known.filter(|k| !is_seen(k)).cloned().collect();
-        let explored_before = self.explored.iter().flat_map(|all| &all.races);
+        let explored_before = self.explored().into_iter().flat_map(|all| &all.races);
         let known_after: BTreeSet<Key> = { self.before.seen.keys() }
             .chain(explored_before)
             .flat_map(|k| {
@@ -165,11 +174,11 @@ impl Judge<'_> {
         let new = tally.seen.keys().filter(|k| !known_after.contains(k));
         let failures = tally.failures.difference(&self.before.failures);
         let could = |class: &&String| {
-            let before = self.explored.as_ref();
+            let before = self.explored();
             before.is_some_and(|all| all.failures.contains(*class))
         };
         let mut trial = Trial {
-            explored: explored.map(|all| all.executions),
+            explored: explored.explored().map(|all| all.executions),
             new: new.count(),
             failures: failures.filter(|class| !could(class)).cloned().collect(),
             gone,
