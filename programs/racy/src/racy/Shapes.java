@@ -55,6 +55,11 @@ final class Shapes {
 
         @Override
         public void run() throws Exception {
+            // That they may touch a private field is looked up in the nest's host, which is loaded
+            // for that behind locks of the class loader: they would order the two by accident.
+            InnerClass other = new InnerClass();
+            other.new Writer().run();
+            other.new Counter().run();
             Duel.run(new Writer(), new Counter());
         }
     }
