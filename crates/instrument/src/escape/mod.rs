@@ -3,8 +3,8 @@
 //! # Algorithm
 //! Forward data flow over one method. What is followed are the objects made in
 //! it (every array, and objects of the class itself), by the instruction that
-//! makes them (what it made last apart from what it made before), or its parameters. A slot has the set of those that it may hold; the
-//! state also has the set of those that may have *escaped*: stored where others look
+//! makes them (what it made last apart from what it made before), or its parameters.
+//! A slot has the set of those that it may hold; the state also has the set of those that may have *escaped*: stored where others look
 //! (a field, a static, an element of what has escaped), passed to a call that may
 //! keep them, returned, thrown. Where paths meet, all sets are united. What is
 //! stored into an array that has not escaped is remembered for all of the method, and
