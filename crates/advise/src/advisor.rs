@@ -229,6 +229,8 @@ impl Advisor {
         if itself == Kind::Volatile {
             let class = Repair::AtomicClass(race.variable);
             found.insert((Kind::AtomicClass, class), known.seen);
+            let methods = Repair::Methods(race.variable);
+            found.insert((Kind::SynchronizedMethods, methods), known.seen);
         }
         let others = self.history.get(&race.variable);
         for ((before, from), helps) in &known.carriers {

@@ -51,6 +51,8 @@ pub enum Repair {
     Move { statement: u32, before: u32 },
     /// Make the field an instance of the atomic class of its type.
     AtomicClass(Variable),
+    /// Make the methods synchronized in which the field is accessed.
+    Methods(Variable),
 }
 
 /// Why a repair is suggested for a race, in the words of the report.
@@ -62,6 +64,8 @@ pub enum Kind {
     AtomicClass,
     MoveSource,
     Synchronized,
+    /// Whole methods: what they do in several steps stays together.
+    SynchronizedMethods,
     /// Another variable, or array, through which the threads talk.
     OtherVolatile,
     SameAcquire,
@@ -74,7 +78,7 @@ impl Kind {
             Kind::AtomicArray => "atomic-array",
             Kind::AtomicClass => "atomic-class",
             Kind::MoveSource => "move-source",
-            Kind::Synchronized => "synchronized",
+            Kind::Synchronized | Kind::SynchronizedMethods => "synchronized",
             Kind::OtherVolatile => "other-volatile",
             Kind::SameAcquire => "same-acquire",
         }
@@ -82,10 +86,13 @@ impl Kind {
 
     /// Whether the race is gone for certain, on every path, once the repair is
     /// made, provided that it holds on every path on which the race was seen
-    /// and all paths were. The others make new paths, or change what the
-    /// program does: only trying them tells.
+    /// and all paths were. The others make new paths, change what the program
+    /// does, or take the lock of another object: only trying them tells.
     pub fn sufficient(self) -> bool {
-        !matches!(self, Kind::MoveSource | Kind::SameAcquire)
+        !matches!(
+            self,
+            Kind::MoveSource | Kind::SameAcquire | Kind::SynchronizedMethods
+        )
     }
 }
 

@@ -6,6 +6,8 @@ use crate::repair::{Name, Repair, Sync, Variable};
 pub trait Words {
     /// `Bank.total`, or `int[] made at Bank.java:12`.
     fn variable(&self, variable: Variable) -> String;
+    /// Those with racing accesses: `Bank.add and Bank.take`.
+    fn methods(&self, variable: Variable) -> String;
     /// `the monitor of Bank.lock`.
     fn lock(&self, lock: Name) -> String;
     fn thread(&self, thread: Name) -> String;
@@ -21,6 +23,7 @@ impl Repair {
             Repair::Volatile(v) | Repair::AtomicArray(v) | Repair::AtomicClass(v) => {
                 words.variable(v)
             }
+            Repair::Methods(v) => words.methods(v),
             Repair::Synchronized { statement, .. }
             | Repair::Move { statement, .. }
             | Repair::Acquire {
@@ -41,6 +44,7 @@ impl Repair {
                 "make {} an atomic variable (java.util.concurrent.atomic)",
                 words.variable(v)
             ),
+            Repair::Methods(v) => format!("make {} synchronized", words.methods(v)),
             Repair::Synchronized { statement, lock } => format!(
                 "put {} in a block synchronized on {}",
                 words.statement(statement),
@@ -78,6 +82,10 @@ mod tests {
             }
         }
 
+        fn methods(&self, _: Variable) -> String {
+            "Bank.add and Bank.take".into()
+        }
+
         fn lock(&self, _: Name) -> String {
             "the monitor of Bank.lock".into()
         }
@@ -101,6 +109,10 @@ mod tests {
         let acquire = |from| Repair::Acquire { before: 12, from };
         let cases = [
             (Repair::Volatile(field), "make Bank.total volatile"),
+            (
+                Repair::Methods(field),
+                "make Bank.add and Bank.take synchronized",
+            ),
             (
                 Repair::AtomicArray(array),
                 "use an atomic array (java.util.concurrent.atomic) for Bank.flags",

@@ -21,7 +21,8 @@ fn suggested(advice: &Advice, variable: advise::Variable) -> Vec<(Kind, Repair, 
     }
     all.sort_unstable();
     all.dedup();
-    all.retain(|(kind, ..)| *kind != Kind::AtomicClass);
+    // Of no matter here: a litmus program has no classes and no methods.
+    all.retain(|(kind, ..)| !matches!(kind, Kind::AtomicClass | Kind::SynchronizedMethods));
     all
 }
 

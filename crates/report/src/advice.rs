@@ -32,6 +32,12 @@ pub struct Suggestion {
     pub validated: Validated,
     /// How that was found out, or why not; in words.
     pub checked: String,
+    /// Exceptions that nobody catches, with the repair as without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leaves: Vec<String>,
+    /// What it does not do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caution: Option<String>,
     /// On how many of the runs that showed the race it would have helped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paths: Option<Paths>,
@@ -67,6 +73,9 @@ pub struct Set {
     pub removes: Vec<String>,
     pub validated: Validated,
     pub checked: String,
+    /// Exceptions that nobody catches, with the repairs as without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leaves: Vec<String>,
     /// No smaller set of the suggestions would do on the runs that were seen.
     pub smallest: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -145,6 +154,10 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "    {}", clean(repair))?;
         }
         writeln!(out, "    {}", clean(&set.checked))?;
+        if !set.leaves.is_empty() {
+            let leaves = clean(&set.leaves.join(", "));
+            writeln!(out, "    leaves {leaves}, which nobody catches")?;
+        }
         if let Some(cost) = set.cost {
             writeln!(out, "    {}", cost_words(cost))?;
         }
@@ -174,6 +187,13 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "    - {}: {word}; {}", clean(text), clean(checked))?;
             if suggestion.removes.len() > 1 {
                 writeln!(out, "      removes {}", suggestion.removes.join(", "))?;
+            }
+            if !suggestion.leaves.is_empty() {
+                let leaves = clean(&suggestion.leaves.join(", "));
+                writeln!(out, "      leaves {leaves}, which nobody catches")?;
+            }
+            if let Some(caution) = &suggestion.caution {
+                writeln!(out, "      but {}", clean(caution))?;
             }
             if let Some(cost) = suggestion.cost {
                 writeln!(out, "      {}", cost_words(cost))?;
@@ -206,12 +226,14 @@ mod tests {
 
     fn suggestion(text: &str, kind: &str) -> Suggestion {
         Suggestion {
+            caution: None,
             kind: kind.into(),
             target: "Bank.total".into(),
             text: text.into(),
             removes: vec!["R1".into(), "R2".into()],
             validated: Validated::RemovesRace,
             checked: "not seen in 12 controlled runs with it".into(),
+            leaves: Vec::new(),
             paths: Some(Paths { helps: 2, seen: 3 }),
             cost: Some(1.25),
             diff: Some("--- a\n+++ b\n".into()),
@@ -245,6 +267,7 @@ mod tests {
             removes: vec!["R1".into()],
             validated: Validated::NotTried,
             checked: "not tried".into(),
+            leaves: Vec::new(),
             smallest: true,
             cost: None,
         };

@@ -123,7 +123,7 @@ pub fn repair(program: &Program, repair: Repair) -> Option<Repaired> {
         Repair::Volatile(variable) | Repair::AtomicArray(variable) => {
             edit(&mut new, &mut |_, stmt| vec![atomic(stmt, variable)]);
         }
-        Repair::AtomicClass(_) => return None,
+        Repair::AtomicClass(_) | Repair::Methods(_) => return None,
         Repair::Synchronized { statement, lock } => {
             let lock = Lock(lock as u16);
             edit(&mut new, &mut |site, stmt| match site == statement {

@@ -8,6 +8,7 @@
 //! | a statement under a lock | the lock is taken right before its accesses and given up behind them |
 //! | an acquire before a statement | a volatile is read, or a lock taken and given up, right before its accesses |
 //! | a statement is moved up | its instructions stand before those of another line |
+//! | a method is synchronized | its flag |
 //!
 //! A *statement* is a line of a method, and its *accesses* are those to the
 //! field that the repair is about. What is inserted is straight-line, so what
@@ -86,6 +87,13 @@ pub enum Repair {
         at: Line,
         before: u16,
     },
+    /// On its object; on its class, if that is where the guarded field is.
+    Synchronized {
+        class: String,
+        method: String,
+        desc: String,
+        on_class: bool,
+    },
 }
 
 /// Why a repair was not made.
@@ -105,6 +113,8 @@ pub enum RepairError {
     UnknownArray,
     #[error("{0}")]
     CannotMove(&'static str),
+    #[error("{0}")]
+    CannotLock(&'static str),
     #[error(transparent)]
     Malformed(#[from] classfile::Error),
     #[error(transparent)]
@@ -119,7 +129,7 @@ impl Repair {
     /// The class that has to be changed, by its internal name.
     pub fn class(&self) -> &str {
         match self {
-            Repair::Volatile { class, .. } => class,
+            Repair::Volatile { class, .. } | Repair::Synchronized { class, .. } => class,
             Repair::Elements { at, .. }
             | Repair::Locked { at, .. }
             | Repair::Acquire { at, .. }
@@ -139,6 +149,12 @@ pub fn repair(bytes: &[u8], repair: &Repair) -> Result<Vec<u8>, RepairError> {
         Repair::Acquire { at, field, lock } => locked::acquire(&mut class, at, field, lock)?,
         Repair::Read { at, field, from } => locked::read(&mut class, at, field, from)?,
         Repair::Move { at, before } => moved::up(&mut class, at, *before)?,
+        Repair::Synchronized {
+            method,
+            desc,
+            on_class,
+            ..
+        } => synchronized(&mut class, method, desc, *on_class)?,
     }
     Ok(class.to_bytes())
 }
@@ -153,6 +169,37 @@ fn volatile(class: &mut ClassFile<'_>, name: &str) -> Result<(), RepairError> {
     }
     field.access |= acc::VOLATILE;
     Ok(())
+}
+
+fn synchronized(
+    class: &mut ClassFile<'_>,
+    name: &str,
+    desc: &str,
+    on_class: bool,
+) -> Result<(), RepairError> {
+    let cannot = |why| Err(RepairError::CannotLock(why));
+    if name.starts_with('<') {
+        return cannot("constructors and initialisers cannot be synchronized");
+    }
+    let index = class
+        .method_index(name, desc)
+        .ok_or(RepairError::NoMethod)?;
+    let method = &mut class.methods[index];
+    if method.is(acc::SYNTHETIC) {
+        return cannot("the compiler made the method, for a lambda perhaps");
+    }
+    if method.is(acc::STATIC) != on_class {
+        return cannot("a static method and the object do not share a lock");
+    }
+    method.access |= acc::SYNCHRONIZED;
+    Ok(())
+}
+
+/// The access flags of a method that a class declares.
+pub fn method_flags(bytes: &[u8], name: &str, desc: &str) -> Option<u16> {
+    let class = ClassFile::parse(bytes).ok()?;
+    let index = class.method_index(name, desc)?;
+    Some(class.methods[index].access)
 }
 
 /// The access flags of a field that a class declares.
@@ -203,6 +250,15 @@ impl fmt::Display for Repair {
             Repair::Acquire { at, field, lock } => write!(f, "acquire#{at}#{field}#{lock}"),
             Repair::Read { at, field, from } => write!(f, "read#{at}#{field}#{from}"),
             Repair::Move { at, before } => write!(f, "move#{at}#{before}"),
+            Repair::Synchronized {
+                class,
+                method,
+                desc,
+                on_class,
+            } => {
+                let on = if *on_class { "class" } else { "object" };
+                write!(f, "synchronized#{class}#{method}#{desc}#{on}")
+            }
         }
     }
 }
@@ -243,6 +299,15 @@ impl FromStr for Repair {
                 class: class.to_owned(),
                 field: field.to_owned(),
             }),
+            ["synchronized", class, method, desc, on] => on_class(on).map(|on_class| {
+                let [class, method, desc] = [class, method, desc].map(str::to_owned);
+                Repair::Synchronized {
+                    class,
+                    method,
+                    desc,
+                    on_class,
+                }
+            }),
             [kind, class, method, desc, line, ref rest @ ..] => {
                 line.parse().ok().and_then(|line| {
                     let at = Line {
@@ -257,6 +322,14 @@ impl FromStr for Repair {
             _ => None,
         };
         read.ok_or_else(|| format!("{text:?} is no repair"))
+    }
+}
+
+fn on_class(text: &str) -> Option<bool> {
+    match text {
+        "class" => Some(true),
+        "object" => Some(false),
+        _ => None,
     }
 }
 
@@ -356,6 +429,12 @@ mod tests {
                 before: 9,
             },
         ];
+        all.extend([true, false].map(|on_class| Repair::Synchronized {
+            class: "a/B".into(),
+            method: "run".into(),
+            desc: "()V".into(),
+            on_class,
+        }));
         for object in objects {
             let (at, field) = (at.clone(), "x".to_owned());
             all.push(Repair::Locked {
@@ -385,6 +464,8 @@ mod tests {
             "move#A#m#()V#1",
             "locked#A#m#()V#1#x#there",
             "odd#A#m#()V#1#x#this",
+            "synchronized#A#m#()V",
+            "synchronized#A#m#()V#there",
         ] {
             assert!(bad.parse::<Repair>().is_err(), "{bad}");
         }

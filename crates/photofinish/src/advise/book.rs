@@ -7,7 +7,7 @@
 use crate::offline;
 use advise::{Name, Variable};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use trace::tables::{Member, Site, SiteKind};
 use trace::{Event, Loc, LockId, ObjId, Op, SiteId, Tables, ThreadId};
 
@@ -23,6 +23,13 @@ pub struct Statement {
     /// Its bytecode index, if the class file has no lines.
     pub line: u32,
     pub has_line: bool,
+}
+
+impl Statement {
+    /// Class, name and descriptor.
+    pub fn whole_method(&self) -> (&str, &str, &str) {
+        (&self.class, &self.method, &self.desc)
+    }
 }
 
 /// How code gets hold of a lock.
@@ -64,6 +71,11 @@ pub struct Book {
     lines: FxHashMap<Statement, u32>,
     /// Statements that access elements of an array, by its name.
     elements: FxHashMap<Name, BTreeSet<u32>>,
+    /// Statements with racing accesses to a field.
+    racing: FxHashMap<Name, BTreeSet<u32>>,
+    /// Racing accesses to a field without any lock: the statement, and the index of
+    /// the bytecode.
+    bare: FxHashMap<Name, BTreeSet<(u32, u32)>>,
 }
 
 impl Book {
@@ -109,6 +121,42 @@ impl Book {
     pub fn file_of(&self, class: &str) -> Option<String> {
         let of = self.statements.iter().find(|s| dotted(&s.class) == class);
         of?.file.clone()
+    }
+
+    /// A racing access of a field; `bare` is the index of its bytecode, if no lock
+    /// was held.
+    pub fn races(&mut self, variable: Variable, statement: u32, bare: Option<u32>) {
+        if let Variable::Field(name) = variable {
+            self.racing.entry(name).or_default().insert(statement);
+            if let Some(code) = bare {
+                self.bare.entry(name).or_default().insert((statement, code));
+            }
+        }
+    }
+
+    /// The methods with racing accesses to a field: a statement of each.
+    pub fn methods(&self, field: Name) -> Vec<&Statement> {
+        let all = self.racing.get(&field).into_iter().flatten();
+        let mut one: Vec<&Statement> = all.filter_map(|n| self.statement(*n)).collect();
+        one.sort();
+        one.dedup_by_key(|s| s.whole_method());
+        one
+    }
+
+    /// A method that comes back to the field without a lock in between: what it
+    /// saw, or put there, may be another's by then.
+    pub fn comes_back(&self, variable: Variable) -> Option<String> {
+        let Variable::Field(name) = variable else {
+            return None;
+        };
+        let mut times: BTreeMap<(&str, &str, &str), BTreeSet<u32>> = BTreeMap::new();
+        for (statement, code) in self.bare.get(&name)? {
+            let of = self.statement(*statement)?.whole_method();
+            times.entry(of).or_default().insert(*code);
+        }
+        let mut all = times.into_iter().filter(|(_, codes)| codes.len() > 1);
+        let ((class, method, _), _) = all.next()?;
+        Some(format!("{}.{method}", dotted(class)))
     }
 
     /// The statements that are known to access an array's elements.
@@ -323,6 +371,19 @@ impl advise::Words for Book {
             Some(Thing::Field(field)) => words(field),
             Some(Thing::Array(what)) => what.clone(),
             _ => "a variable".into(),
+        }
+    }
+
+    fn methods(&self, variable: Variable) -> String {
+        let (Variable::Field(name) | Variable::Array(name)) = variable;
+        let all = self.methods(name).into_iter();
+        let all: Vec<String> = all
+            .map(|s| format!("{}.{}", dotted(&s.class), s.method))
+            .collect();
+        match all.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} and {last}", others.join(", ")),
+            None => "its methods".into(),
         }
     }
 

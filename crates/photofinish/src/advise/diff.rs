@@ -2,17 +2,20 @@
 //! the program's class path. Shown only if the compiler takes it and the class
 //! file then says what it should.
 //!
-//! Fields become volatile, statements of one line get a synchronized block.
-//! Everything else is left to the reader.
+//! Fields become volatile, methods synchronized, statements of one line get a
+//! synchronized block. Everything else is left to the reader.
 
 use super::book::{Book, Field, Held, Statement, Thing, dotted};
 use crate::args::Launch;
 use crate::sources::SourceTree;
 use advise::{Name, Repair, Variable};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+const ACC_SYNCHRONIZED: u16 = 0x0020;
 const ACC_VOLATILE: u16 = 0x0040;
 
 pub struct Diffs<'a> {
@@ -21,13 +24,12 @@ pub struct Diffs<'a> {
     book: &'a Book,
 }
 
-/// One change of one file: lines that replace a line.
+/// A change of one file.
 struct Change {
     path: PathBuf,
     old: Vec<String>,
-    /// Counted from 0.
-    at: usize,
-    new: Vec<String>,
+    /// Lines that replace a line, which is counted from 0.
+    new: BTreeMap<usize, Vec<String>>,
 }
 
 impl<'a> Diffs<'a> {
@@ -43,6 +45,7 @@ impl<'a> Diffs<'a> {
         match *repair {
             Repair::Volatile(Variable::Field(name)) => self.volatile(name),
             Repair::Synchronized { statement, lock } => self.synchronized(statement, lock),
+            Repair::Methods(Variable::Field(name)) => self.methods(name),
             _ => None,
         }
     }
@@ -59,8 +62,7 @@ impl<'a> Diffs<'a> {
         let (at, line) = declaration(&old, simple, field)?;
         let change = Change {
             path,
-            at,
-            new: vec![line],
+            new: BTreeMap::from([(at, vec![line])]),
             old,
         };
         let compiled = self.compile(&change, &field.class)?;
@@ -88,18 +90,36 @@ impl<'a> Diffs<'a> {
             format!("{indent}    {text}"),
             format!("{indent}}}"),
         ];
-        let change = Change { path, old, at, new };
+        let new = BTreeMap::from([(at, new)]);
+        let change = Change { path, old, new };
         self.compile(&change, &statement.class)?;
         Some(change.text())
+    }
+
+    fn methods(&self, field: Name) -> Option<String> {
+        let methods = self.book.methods(field);
+        let first = *methods.first()?;
+        let class = dotted(&first.class);
+        let (path, old) = self.sources.whole(&class, first.file.as_deref()?)?;
+        let mut new = BTreeMap::new();
+        for method in &methods {
+            let (at, line) = header(&old, method)?;
+            new.insert(at, vec![line]);
+        }
+        let change = Change { path, old, new };
+        let compiled = self.compile(&change, &first.class)?;
+        let is_made = |s: &&Statement| {
+            let flags = instrument::repair::method_flags(&compiled, &s.method, &s.desc);
+            flags.is_some_and(|flags| flags & ACC_SYNCHRONIZED != 0)
+        };
+        methods.iter().all(is_made).then(|| change.text())
     }
 
     /// Compiles the changed file by itself; the bytes of one of its classes.
     fn compile(&self, change: &Change, class: &str) -> Option<Vec<u8>> {
         let scratch = tempfile::tempdir().ok()?;
         let file = scratch.path().join(change.path.file_name()?);
-        let mut lines = change.old.clone();
-        lines.splice(change.at..=change.at, change.new.iter().cloned());
-        std::fs::write(&file, lines.join("\n") + "\n").ok()?;
+        std::fs::write(&file, change.whole()).ok()?;
         let out = scratch.path().join("classes");
         let mut path = OsString::new();
         for entry in driver::classes::class_path(&self.launch.program) {
@@ -133,23 +153,51 @@ fn javac(java: Option<&Path>) -> Option<PathBuf> {
 }
 
 impl Change {
-    /// Unified, with three lines around it.
+    /// The new file.
+    fn whole(&self) -> String {
+        let mut text = String::new();
+        for (n, line) in self.old.iter().enumerate() {
+            let lines = self
+                .new
+                .get(&n)
+                .map_or(std::slice::from_ref(line), |new| new);
+            lines.iter().for_each(|line| text += &format!("{line}\n"));
+        }
+        text
+    }
+
+    /// Unified, with three lines around each change.
     fn text(&self) -> String {
         const AROUND: usize = 3;
-        let start = self.at.saturating_sub(AROUND);
-        let end = (self.at + 1 + AROUND).min(self.old.len());
+        let mut hunks: Vec<Range<usize>> = Vec::new();
+        for at in self.new.keys() {
+            let end = (at + 1 + AROUND).min(self.old.len());
+            match hunks.last_mut() {
+                Some(last) if at.saturating_sub(AROUND) <= last.end => last.end = end,
+                _ => hunks.push(at.saturating_sub(AROUND)..end),
+            }
+        }
         let path = self.path.display();
         let mut text = format!("--- {path}\n+++ {path}\n");
-        let length = end - start;
-        let longer = length - 1 + self.new.len();
-        text += &format!("@@ -{0},{length} +{0},{longer} @@\n", start + 1);
-        for (n, line) in self.old.iter().enumerate().take(end).skip(start) {
-            if n == self.at {
-                text += &format!("-{line}\n");
-                self.new.iter().for_each(|l| text += &format!("+{l}\n"));
-            } else {
-                text += &format!(" {line}\n");
+        // By how many lines the new file is ahead of the old one.
+        let mut ahead = 0;
+        for hunk in hunks {
+            let added = self.new.range(hunk.clone()).map(|(_, new)| new.len() - 1);
+            let added: usize = added.sum();
+            let (start, length) = (hunk.start + 1, hunk.len());
+            let (now, longer) = (start + ahead, length + added);
+            text += &format!("@@ -{start},{length} +{now},{longer} @@\n");
+            for n in hunk {
+                let line = &self.old[n];
+                match self.new.get(&n) {
+                    Some(new) => {
+                        text += &format!("-{line}\n");
+                        new.iter().for_each(|l| text += &format!("+{l}\n"));
+                    }
+                    None => text += &format!(" {line}\n"),
+                }
             }
+            ahead += added;
         }
         text
     }
@@ -182,19 +230,50 @@ fn declaration(lines: &[String], class: &str, field: &Field) -> Option<(usize, S
             && text[head.len()..].starts_with(['=', ';'])
             && !named.iter().any(|w| w == "volatile");
         if is_it {
-            const MODIFIERS: [&str; 5] = ["public", "protected", "private", "static", "transient"];
-            let indent = line.len() - text.len();
-            let mut at = indent;
-            while let Some(word) = line[at..].split_whitespace().next()
-                && MODIFIERS.contains(&word)
-            {
-                at += line[at..].find(word)? + word.len();
-                at += line[at..].len() - line[at..].trim_start().len();
-            }
-            return Some((n, format!("{}volatile {}", &line[..at], &line[at..])));
+            return Some((n, with_modifier(line, "volatile")?));
         }
     }
     None
+}
+
+/// The line in which the method of a statement begins, with `synchronized` in it.
+/// What it takes for one need not be: the compiled class tells.
+fn header(lines: &[String], statement: &Statement) -> Option<(usize, String)> {
+    let last = usize::try_from(statement.line).ok()?.min(lines.len());
+    let begins = |line: &String| {
+        let Some((before, _)) = line.split_once(&format!("{}(", statement.method)) else {
+            return false;
+        };
+        let mut words = before.split_whitespace();
+        let is_call = matches!(
+            words.next(),
+            None | Some("return" | "throw" | "new" | "else")
+        ) || before.contains(['=', '(', ';', '/', '"'])
+            || !before.ends_with(char::is_whitespace);
+        !is_call && !line.trim_end().ends_with(';')
+    };
+    let at = lines[..last].iter().rposition(begins)?;
+    Some((at, with_modifier(&lines[at], "synchronized")?))
+}
+
+/// A declaration with one more modifier, behind those that it has.
+fn with_modifier(line: &str, modifier: &str) -> Option<String> {
+    const MODIFIERS: [&str; 6] = [
+        "public",
+        "protected",
+        "private",
+        "static",
+        "final",
+        "transient",
+    ];
+    let mut at = line.len() - line.trim_start().len();
+    while let Some(word) = line[at..].split_whitespace().next()
+        && MODIFIERS.contains(&word)
+    {
+        at += line[at..].find(word)? + word.len();
+        at += line[at..].len() - line[at..].trim_start().len();
+    }
+    Some(format!("{}{modifier} {}", &line[..at], &line[at..]))
 }
 
 /// The lock as the code at the statement would write it.
@@ -316,11 +395,60 @@ class Outer {
         let change = Change {
             path: "src/A.java".into(),
             old: lines("1\n2\n3\n4\n5\n6"),
-            at: 1,
-            new: vec!["two".into(), "more".into()],
+            new: BTreeMap::from([(1, vec!["two".into(), "more".into()])]),
         };
         let wanted =
             "--- src/A.java\n+++ src/A.java\n@@ -1,5 +1,6 @@\n 1\n-2\n+two\n+more\n 3\n 4\n 5\n";
         assert_eq!(change.text(), wanted);
+        assert_eq!(change.whole(), "1\ntwo\nmore\n3\n4\n5\n6\n");
+    }
+
+    #[test]
+    fn changes_far_apart_are_hunks_of_their_own() {
+        let old: Vec<String> = (1..=20).map(|n| n.to_string()).collect();
+        let two = || vec!["a".to_owned(), "b".to_owned()];
+        let heads = |at: &[usize]| {
+            let change = Change {
+                path: "A.java".into(),
+                old: old.clone(),
+                new: at.iter().map(|at| (*at, two())).collect(),
+            };
+            let text = change.text();
+            let heads = text.lines().filter(|line| line.starts_with("@@"));
+            heads.map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(heads(&[4, 8]), ["@@ -2,11 +2,13 @@"]);
+        assert_eq!(heads(&[4, 15]), ["@@ -2,7 +2,8 @@", "@@ -13,7 +14,8 @@"]);
+    }
+
+    #[test]
+    fn methods_are_found_by_a_statement_in_them() {
+        let source = lines(
+            "class A {
+    private final void put(int x) {
+        put(x, 1);
+        next(put(x));
+    }
+    <T> T
+    put(int x, T y)
+    { return y; }
+}",
+        );
+        let found = |line| {
+            let statement = Statement {
+                class: "A".into(),
+                method: "put".into(),
+                desc: "(I)V".into(),
+                file: None,
+                line,
+                has_line: true,
+            };
+            header(&source, &statement)
+        };
+        let wanted = "    private final synchronized void put(int x) {";
+        assert_eq!(found(4), Some((1, wanted.into())));
+        assert_eq!(found(1), None);
+        // A header over several lines is missed; the compiled class tells.
+        assert_eq!(found(8).map(|f| f.0), Some(1));
     }
 }

@@ -7,12 +7,14 @@ use instrument::repair::{self as bytecode, Line, Object};
 use report::finding::in_jdk;
 
 /// Whether a programmer could follow the suggestion at all: nobody moves a
-/// statement into the JDK.
+/// statement into the JDK or into what the compiler made, and methods of
+/// different objects have no lock in common.
 pub fn makes_sense(repair: &Repair, book: &Book) -> bool {
     match *repair {
         Repair::Move { statement, before } => [statement, before]
             .iter()
-            .all(|s| statement_of(*s, book).is_ok_and(|s| ours(&s.class).is_ok())),
+            .all(|s| statement_of(*s, book).is_ok_and(|s| s.has_line && ours(&s.class).is_ok())),
+        Repair::Methods(v) => methods(v, book).is_ok(),
         _ => true,
     }
 }
@@ -45,6 +47,7 @@ pub fn express(
                 before,
             }])
         }
+        Repair::Methods(v) => methods(v, book),
         Repair::AtomicClass(_) => Err("it orders what a volatile field orders".into()),
         Repair::Volatile(_) | Repair::AtomicArray(_) => Err("it has no name".into()),
     }
@@ -141,6 +144,32 @@ fn held(lock: Name, book: &Book) -> Result<&Held, String> {
         Some(Thing::Lock(held)) => Ok(held),
         _ => Err("the lock has no name".into()),
     }
+}
+
+/// The methods of the field's class that race on it become synchronized.
+fn methods(variable: Variable, book: &Book) -> Result<Vec<bytecode::Repair>, String> {
+    let Variable::Field(name) = variable else {
+        return Err("it is about elements of an array".into());
+    };
+    let Some(Thing::Field(field)) = book.thing(name) else {
+        return Err("it has no name".into());
+    };
+    ours(&field.class)?;
+    let synchronized = |s: &Statement| {
+        if s.class != field.class {
+            return Err("methods of other classes access it".to_owned());
+        }
+        if s.method.starts_with('<') || s.method.starts_with("lambda$") {
+            return Err("it is accessed in what cannot be synchronized".to_owned());
+        }
+        Ok(bytecode::Repair::Synchronized {
+            class: s.class.clone(),
+            method: s.method.clone(),
+            desc: s.desc.clone(),
+            on_class: field.is_static,
+        })
+    };
+    book.methods(name).into_iter().map(synchronized).collect()
 }
 
 /// How to get hold of the lock, or of the field, at an access of `field`.

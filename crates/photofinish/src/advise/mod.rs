@@ -32,7 +32,7 @@ use crate::session::Session;
 use crate::show;
 use crate::sources::SourceTree;
 use crate::trace_command;
-use ::advise::{Explanation, Race, Variable, Words};
+use ::advise::{Explanation, Kind, Race, Variable, Words};
 use anyhow::Context;
 use book::dotted;
 use driver::options::{Mode, Statement};
@@ -40,11 +40,12 @@ use driver::store::Store;
 use paths::Paths;
 use report::advice::{OfRace, Story, Validated};
 use report::result::Report;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use trial::{Key, Mixture, Place, Series, Tally};
 use verdict::Judged;
 
@@ -220,7 +221,7 @@ impl Work<'_> {
         };
         self.mixture.run(series, |mut run, trace| {
             if let Some(file) = trace.filter(|_| run.started) {
-                match learn(paths, &file) {
+                match paths.learn(&file) {
                     Ok(shown) => {
                         run.findings.races = shown.races;
                         if shown.cut_short {
@@ -271,13 +272,6 @@ impl Work<'_> {
             }
         }
     }
-}
-
-fn learn(paths: &mut Paths, file: &Path) -> Result<paths::Shown, Failure> {
-    let mut trace = trace_command::open(file)?;
-    Ok(paths
-        .add(&mut trace, true)
-        .with_context(|| format!("cannot read {}", file.display()))?)
 }
 
 /// The ids of the report's races.
@@ -345,9 +339,14 @@ fn put(
                 .clone();
             entry.suggestions.push(new);
         }
-        entry
-            .suggestions
-            .sort_by_key(|s| (s.validated, std::cmp::Reverse(s.removes.len())));
+        // A volatile field by itself does not keep together what belongs together.
+        let comes_back = paths.book.comes_back(of.race.variable).is_some();
+        entry.suggestions.sort_by_key(|s| {
+            let alone = [Kind::Volatile, Kind::AtomicClass].map(Kind::name);
+            let splits = comes_back && alone.contains(&s.kind.as_str());
+            let heals = s.leaves.is_empty();
+            (s.validated, !heals, splits, Reverse(s.removes.len()))
+        });
     }
     for race in &mut report.races {
         if let Some(of) = of_races.get(&Key::of_result(race)) {

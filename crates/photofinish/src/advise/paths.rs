@@ -1,17 +1,25 @@
 //! Recorded runs as paths: what raced in each, and what each has to say on it.
 //!
 //! Whether two accesses race is FastTrack's answer, with all its rules (class
-//! initialisation, final fields); the path only tells which events they were. A
-//! trace is read, told and forgotten, so that memory does not grow with their
+//! initialisation, final fields); the path only tells which events they were.
+//! FastTrack names one of the accesses that a thread makes in a row. Its later ones,
+//! and the earlier ones since it last synchronised, race with the same access of the
+//! other thread: were one of them ordered before it, so would be the one that was
+//! named. Here they are named, too, since a repair has to cover all of them.
+//!
+//! A trace is read, told and forgotten, so that memory does not grow with their
 //! number.
 
 use super::book::{Book, OfTrace};
+use crate::exit::Failure;
 use crate::offline::{self, Names};
+use crate::trace_command;
 use advise::{Advisor, Explanation, Path, Race, explain};
+use anyhow::Context;
 use detect::{Detector, FastTrack, Late};
 use report::finding;
-use rustc_hash::FxHashMap;
-use std::io::{Read, Seek};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::io::{self, Seek};
 use trace::{Event, Op, Trace};
 
 /// Longer runs are looked at up to here, which is said.
@@ -27,6 +35,16 @@ pub struct Paths {
     pub paths: u64,
 }
 
+impl Paths {
+    /// A recorded run under control.
+    pub fn learn(&mut self, file: &std::path::Path) -> Result<Shown, Failure> {
+        let mut trace = trace_command::open(file)?;
+        Ok(self
+            .add(&mut trace, true)
+            .with_context(|| cannot_read(file))?)
+    }
+}
+
 /// What one run showed.
 #[derive(Debug, Default)]
 pub struct Shown {
@@ -40,39 +58,32 @@ impl Paths {
     /// `exact`: one thread ran at a time, so events stand in the order in which
     /// they happened, accesses included. Otherwise accesses are where they may
     /// have been at the latest, and some repairs are not seen to help.
-    pub fn add<R: Read + Seek>(
+    pub fn add<R: io::Read + Seek>(
         &mut self,
         trace: &mut Trace<R>,
         exact: bool,
     ) -> Result<Shown, trace::Error> {
-        let mut events: Vec<Event> = Vec::new();
-        let mut cut_short = false;
-        let mut count = 0;
-        let mut late = Late::default();
-        let mut keep = |event: &Event| {
-            count += 1;
-            // What only prediction needs.
-            let flow = matches!(
-                event.op,
-                Op::MethodEnter(_) | Op::MethodExit(_) | Op::Branch(_)
-            );
-            if events.len() < MOST_EVENTS && !flow {
-                events.push(*event);
-            }
-            cut_short |= events.len() >= MOST_EVENTS;
-        };
-        let mut all = trace.events();
-        all.for_each_event(|event| match exact {
-            true => keep(event),
-            false => late.take(event, &mut keep),
-        })?;
-        let gap = all.gap();
-        late.rest(&mut keep);
-        let covered = offline::covered(trace, gap, count);
+        let Read {
+            mut events,
+            covered,
+            cut_short,
+        } = read(trace, exact)?;
         let (pairs, races) = races(&events, trace);
+        let sites = &trace.tables().sites;
+        let codes: Vec<Option<u32>> = events
+            .iter()
+            .map(|event| sites.get(&event.site).map(|site| site.bci))
+            .collect();
         let names = OfTrace::read(&mut self.book, trace.tables(), &mut events);
         let path = Path::new(&events);
         self.advisor.add(&path, &pairs, &names);
+        for at in pairs.iter().flat_map(|(a, b)| [*a, *b]) {
+            if let Some(loc) = location(&events[at]) {
+                let variable = advise::Names::variable(&names, loc);
+                let bare = codes[at].filter(|_| path.locks(at).is_empty());
+                self.book.races(variable, events[at].site.0, bare);
+            }
+        }
         for (source, manifest) in &pairs {
             let (a, b) = (events[*source].site.0, events[*manifest].site.0);
             let Some(loc) = location(&events[*source]) else {
@@ -95,11 +106,61 @@ impl Paths {
     }
 }
 
-/// What FastTrack finds, as events and as it is reported.
+/// The races of a recorded run under control.
+pub fn races_in(file: &std::path::Path) -> Result<Vec<finding::Race>, Failure> {
+    let mut trace = trace_command::open(file)?;
+    let Read { events, .. } = read(&mut trace, true).with_context(|| cannot_read(file))?;
+    Ok(races(&events, &trace).1)
+}
+
+fn cannot_read(file: &std::path::Path) -> String {
+    format!("cannot read {}", file.display())
+}
+
+/// A run's events, as far as they are of use here.
+struct Read {
+    events: Vec<Event>,
+    covered: finding::Findings,
+    cut_short: bool,
+}
+
+fn read<R: io::Read + Seek>(trace: &mut Trace<R>, exact: bool) -> Result<Read, trace::Error> {
+    let mut events: Vec<Event> = Vec::new();
+    let mut cut_short = false;
+    let mut count = 0;
+    let mut late = Late::default();
+    let mut keep = |event: &Event| {
+        count += 1;
+        // What only prediction needs.
+        let flow = matches!(
+            event.op,
+            Op::MethodEnter(_) | Op::MethodExit(_) | Op::Branch(_)
+        );
+        if events.len() < MOST_EVENTS && !flow {
+            events.push(*event);
+        }
+        cut_short |= events.len() >= MOST_EVENTS;
+    };
+    let mut all = trace.events();
+    all.for_each_event(|event| match exact {
+        true => keep(event),
+        false => late.take(event, &mut keep),
+    })?;
+    let gap = all.gap();
+    late.rest(&mut keep);
+    Ok(Read {
+        covered: offline::covered(trace, gap, count),
+        events,
+        cut_short,
+    })
+}
+
+/// What races, as events and as it is reported.
 fn races<R>(events: &[Event], trace: &Trace<R>) -> (Vec<(usize, usize)>, Vec<finding::Race>) {
     let mut detector = FastTrack::default();
     detector.events(events);
     let names = Names(trace.tables());
+    let mut known = FxHashSet::default();
     let mut pairs = Vec::new();
     let mut reported = Vec::new();
     for f in detector.findings().iter() {
@@ -109,15 +170,44 @@ fn races<R>(events: &[Event], trace: &Trace<R>) -> (Vec<(usize, usize)>, Vec<fin
         if race.may_be_jdks() {
             continue;
         }
-        reported.push(race);
-        let is = |e: &Event| {
-            (e.thread, e.site) == (f.first.thread, f.first.site) && location(e) == Some(f.loc)
-        };
         let second = usize::try_from(f.event).unwrap_or(usize::MAX);
         let before = events.get(..second).unwrap_or_default();
-        pairs.extend(before.iter().rposition(is).map(|first| (first, second)));
+        let theirs = |e: &Event| e.thread == f.first.thread && location(e) == Some(f.loc);
+        let is = |e: &Event| theirs(e) && e.site == f.first.site;
+        if known.insert(f.key()) {
+            reported.push(race);
+        }
+        let Some(first) = before.iter().rposition(is) else {
+            continue;
+        };
+        pairs.push((first, second));
+        let syncs =
+            |e: &Event| e.thread == f.first.thread && !matches!(e.op, Op::Read(_) | Op::Write(_));
+        let since = before[..first].iter().rposition(syncs).unwrap_or(0);
+        // The last one of each statement.
+        let mut seen = FxHashSet::from_iter([f.first.site]);
+        for (at, e) in before.iter().enumerate().skip(since).rev() {
+            let conflicts = is_write(e) || f.second.write;
+            if theirs(e) && conflicts && seen.insert(e.site) {
+                let mut later = *f;
+                later.first.site = e.site;
+                later.first.write = is_write(e);
+                pairs.push((at, second));
+                if known.insert(later.key()) {
+                    reported.push(names.race(&later, "fasttrack", &[]));
+                }
+            }
+        }
     }
     (pairs, reported)
+}
+
+/// A plain or an atomic one.
+fn is_write(event: &Event) -> bool {
+    matches!(
+        event.op,
+        Op::Write(_) | Op::AtomicWrite(..) | Op::AtomicUpdate(..)
+    )
 }
 
 fn location(event: &Event) -> Option<trace::Loc> {

@@ -1,11 +1,12 @@
 //! The program again, with repairs: the same mixture of schedulers and seeds
-//! that showed the races, and FastTrack to look.
+//! that showed the races, and the same look at what was recorded.
 //!
 //! Half of the runs have the racing statements as scheduling points besides
 //! synchronisation: there a repair has to stand orders that free runs hardly
 //! ever show.
 
 use super::explored::Explored;
+use super::paths;
 use crate::args::Advise;
 use crate::exit::Failure;
 use crate::launch::{Launcher, Plan, RunDir};
@@ -226,11 +227,21 @@ impl Mixture<'_> {
     pub fn tally(&self, repairs: &[String], claims: &BTreeSet<Key>) -> Result<Tally, Failure> {
         let mut tally = Tally::default();
         let series = Series {
-            mode: Mode::FastTrack,
+            mode: Mode::Record,
             numbers: 0..self.args.runs,
             repairs,
         };
-        self.run(series, |run, _| {
+        let mut failed = None;
+        self.run(series, |mut run, trace| {
+            if let Some(file) = trace.filter(|_| run.started) {
+                match paths::races_in(&file) {
+                    Ok(races) => run.findings.races = races,
+                    Err(failure) => {
+                        failed = Some(failure);
+                        return ControlFlow::Break(());
+                    }
+                }
+            }
             tally.add(&run);
             let again = claims.iter().all(|key| tally.seen.contains_key(key));
             let over = tally.interrupted || tally.stood_still > 0 || !tally.refused.is_empty();
@@ -239,7 +250,7 @@ impl Mixture<'_> {
                 false => ControlFlow::Continue(()),
             }
         })?;
-        Ok(tally)
+        failed.map_or(Ok(tally), Err)
     }
 
     pub fn jobs(&self) -> usize {

@@ -30,6 +30,8 @@ pub struct Trial {
     new: usize,
     /// Exceptions that nobody caught, and that nobody had seen before.
     failures: Vec<String>,
+    /// Those that had been seen before, and were again.
+    leaves: Vec<String>,
     cost: Option<f64>,
 }
 
@@ -172,15 +174,17 @@ impl Judge<'_> {
             })
             .collect();
         let new = tally.seen.keys().filter(|k| !known_after.contains(k));
-        let failures = tally.failures.difference(&self.before.failures);
         let could = |class: &&String| {
-            let before = self.explored();
-            before.is_some_and(|all| all.failures.contains(*class))
+            let explored = self.explored();
+            self.before.failures.contains(*class)
+                || explored.is_some_and(|all| all.failures.contains(*class))
         };
+        let (leaves, failures): (Vec<&String>, _) = tally.failures.iter().partition(could);
         let mut trial = Trial {
             explored: explored.explored().map(|all| all.executions),
             new: new.count(),
-            failures: failures.filter(|class| !could(class)).cloned().collect(),
+            failures: failures.into_iter().cloned().collect(),
+            leaves: leaves.into_iter().cloned().collect(),
             gone,
             cost: None,
             tally,
@@ -222,8 +226,9 @@ impl Judge<'_> {
     }
 
     /// The fewest repairs that remove all races: of those that were tried, the
-    /// ones that removed the most; or those that the paths suggest, if they are
-    /// no more and left out every race when they were tried one by one.
+    /// ones that removed the most, and of these rather one with which no exception
+    /// is left; or those that the paths suggest, if they are no more, and left out
+    /// every race and as many exceptions when they were tried one by one.
     fn set(
         &mut self,
         outcomes: &BTreeMap<Repair, Outcome>,
@@ -236,22 +241,27 @@ impl Judge<'_> {
             Some(Outcome::Tried(t)) if t.tally.stood_still == 0 => t.gone.clone(),
             _ => BTreeSet::new(),
         };
+        let heals = |repair: &Repair| match outcomes.get(repair) {
+            Some(Outcome::Tried(t)) => t.leaves.is_empty(),
+            _ => false,
+        };
         let suggested = &self.advice.set.repairs;
         let covers: BTreeSet<Key> = suggested.iter().flat_map(gone).collect();
         let mut chosen = Vec::new();
         let mut left = all.clone();
         while !left.is_empty() {
             let ranked = self.advice.ranked.iter().rev();
-            let gain = |r: &Repair| gone(r).intersection(&left).count();
+            let gain = |r: &Repair| (gone(r).intersection(&left).count(), heals(r));
             let best = ranked.map(|r| r.repair).max_by_key(gain);
-            let Some(best) = best.filter(|r| gain(r) > 0) else {
+            let Some(best) = best.filter(|r| gain(r).0 > 0) else {
                 break;
             };
             left = left.difference(&gone(&best)).cloned().collect();
             chosen.push(best);
         }
         let mut smallest = chosen.len() == 1;
-        if covers == all && suggested.len() <= chosen.len() {
+        let heal = suggested.iter().all(heals) || !chosen.iter().all(heals);
+        if covers == all && suggested.len() <= chosen.len() && heal {
             chosen.clone_from(suggested);
             smallest = self.advice.set.smallest;
         }
@@ -345,10 +355,18 @@ impl Judged {
             Repair::AtomicClass(v) => (Repair::Volatile(v), "tried as a volatile field: "),
             other => (other, ""),
         };
+        let caution = match repair {
+            Repair::Volatile(v) => paths.book.comes_back(v).map(|method| {
+                format!("{method} comes back to the field, and others can change it in between")
+            }),
+            _ => None,
+        };
         let outcome = self.outcomes.get(&tried_as);
+        let mut leaves = Vec::new();
         let (validated, checked, removes, cost) = match outcome {
             Some(Outcome::Tried(trial)) => {
                 let (validated, checked) = self.say(trial, &BTreeSet::from([key.clone()]));
+                leaves.clone_from(&trial.leaves);
                 (validated, checked, trial.gone.clone(), trial.cost)
             }
             other => {
@@ -373,6 +391,8 @@ impl Judged {
                 _ => format!("{note}{checked}"),
             },
             validated,
+            leaves,
+            caution,
             paths: Some(advice::Paths {
                 helps: suggestion.helps,
                 seen,
@@ -396,10 +416,12 @@ impl Judged {
         ids_of: &dyn Fn(&BTreeSet<Key>) -> Vec<String>,
     ) -> Option<advice::Set> {
         let (repairs, smallest, outcome) = self.set.as_ref()?;
+        let mut leaves = Vec::new();
         let (validated, checked, removes, cost) = match outcome {
             Outcome::Tried(trial) => {
                 let all = self.before.seen.keys().cloned().collect();
                 let (validated, checked) = self.say(trial, &all);
+                leaves.clone_from(&trial.leaves);
                 (validated, checked, trial.gone.clone(), trial.cost)
             }
             Outcome::NotTried(why) => {
@@ -413,6 +435,7 @@ impl Judged {
             removes: ids_of(&removes),
             validated,
             checked,
+            leaves,
             smallest: *smallest,
             cost,
         })
@@ -467,6 +490,11 @@ impl Judged {
         };
         if trial.new > 0 {
             text += &format!("; {} new race(s) showed", trial.new);
+        }
+        // Which only an exploration of the program had shown.
+        let others = tally.seen.len() - trial.new;
+        if others > 0 && races.len() > 1 && validated == Validated::RemovesRace {
+            text += &format!("; {others} other race(s) are left");
         }
         if !trial.failures.is_empty() {
             text += &format!("; the program then fails: {}", trial.failures.join(", "));

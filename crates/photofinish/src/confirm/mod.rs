@@ -4,6 +4,7 @@
 //! pairs    a report's race as two sets of statements; which race a hit is
 //! verdict  what came of a trial, against a reference run
 //! tally    the account of a pair's trials
+//! earlier  schedules of a saved report, which the new result keeps
 //! ```
 //!
 //! A race is called confirmed only if the scheduler had two threads stand side
@@ -12,6 +13,7 @@
 //! and stop by the same rule however many run at once, so that the result does
 //! not depend on `--jobs`.
 
+mod earlier;
 mod pairs;
 mod tally;
 mod verdict;
@@ -71,7 +73,7 @@ fn confirm(args: &Confirm, saved: Option<Report>) -> Result<u8, Failure> {
         .time_limit
         .and_then(|limit| began.checked_add(limit));
     // Of an earlier result only the races are of use: its runs were others.
-    let saved = saved.map(|saved| Report {
+    let mut saved = saved.map(|saved| Report {
         runs: Vec::new(),
         deadlocks: Vec::new(),
         failures: Vec::new(),
@@ -80,6 +82,9 @@ fn confirm(args: &Confirm, saved: Option<Report>) -> Result<u8, Failure> {
         timing: Default::default(),
         ..saved
     });
+    if let Some(saved) = &mut saved {
+        saved.warnings = earlier::take_over(saved, &mut store, &args.steer)?;
+    }
     let progress = Progress::new(args.show.quiet, deadline);
     let tried = try_races(args, &launcher, &mut store, saved, deadline, &progress)?;
     let Tried {

@@ -94,7 +94,10 @@ fn repairs(report: &Report) -> Vec<String> {
         let mut all = OfRace::get(race).suggestions.into_iter();
         let tried = all.find(|s| s.validated == Validated::RemovesRace);
         let Some(best) = tried else { continue };
-        let text = format!("{} (removes {})", best.text, best.removes.join(", "));
+        let mut text = format!("{} (removes {})", best.text, best.removes.join(", "));
+        if !best.leaves.is_empty() {
+            text += &format!("; that leaves {}", best.leaves.join(", "));
+        }
         let text = clean(&text);
         if !lines.contains(&text) {
             lines.push(text);

@@ -84,6 +84,50 @@ fn a_flag_is_made_volatile() {
     }
 }
 
+/// A volatile field removes the races and leaves the bug: the field may change
+/// between the two looks at it. Synchronized methods remove both, and come first.
+#[test]
+fn what_belongs_together_is_kept_together() {
+    let classes = compile("programs/examples/src", &[]);
+    let sources = root().join("programs/examples/src");
+    let sources = ["--sources", sources.to_str().unwrap()];
+    let command = [&QUICK[..5], &sources].concat();
+    let courier = Program::new(&["-cp", classes.to_str().unwrap(), "Courier"]);
+    let done = courier.reported(&command);
+    assert_eq!(done.races().len(), 2);
+    for race in done.races() {
+        let [best, second, ..] = list(race, "advice") else {
+            panic!("{race}");
+        };
+        assert_eq!(
+            best["text"],
+            "make Courier.deliver and Courier.hangUp synchronized"
+        );
+        assert_eq!(best["kind"], "synchronized");
+        assert_eq!(best["validated"], "removes-race", "{best}");
+        assert_eq!(texts(list(best, "removes")), ["R1", "R2"]);
+        assert_eq!(list(best, "leaves"), [] as [Value; 0]);
+        let checked = best["checked"].as_str().unwrap();
+        assert!(checked.contains("in none of the 3 executions"), "{checked}");
+        let diff = best["diff"].as_str().unwrap();
+        for line in [
+            "+    synchronized void deliver(",
+            "+    synchronized void hangUp(",
+        ] {
+            assert!(diff.contains(line), "{diff}");
+        }
+        assert_eq!(second["kind"], "volatile");
+        assert_eq!(second["validated"], "removes-race", "{second}");
+        let left = texts(list(second, "leaves"));
+        assert_eq!(left, ["java.lang.NullPointerException"]);
+        let caution = second["caution"].as_str().unwrap();
+        assert!(caution.contains("Courier.deliver comes back"), "{caution}");
+    }
+    let set = &done.report["repairs"];
+    assert_eq!(texts(list(set, "repairs")).len(), 1, "{set}");
+    assert_eq!(list(set, "leaves"), [] as [Value; 0], "{set}");
+}
+
 #[test]
 fn every_kind_of_repair_is_tried() {
     let cases = [

@@ -293,10 +293,34 @@ fn pairs_from_a_saved_report_and_by_their_ids() {
         "{}",
         String::from_utf8_lossy(&done.stderr)
     );
-    let report: Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
+    let report: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
     for race in report["races"].as_array().unwrap() {
         let confirmed = race["id"] == id;
         assert_eq!(race["status"] == "confirmed", confirmed, "{race}");
+    }
+    // A later result has the schedules that its report names; one that is kept
+    // elsewhere does not, and does not call the race confirmed.
+    let races = report["races"].as_array().unwrap().iter();
+    let other = races.filter_map(|r| r["id"].as_str()).find(|r| *r != id);
+    for (results, is_there) in [(&results, true), (&dir.path().join("elsewhere"), false)] {
+        let later = dir.path().join("later.json");
+        let mut tool = photofinish();
+        tool.args(["confirm", "-q", "--race", other.unwrap(), "--from"]);
+        tool.arg(&json).arg("--json").arg(&later);
+        tool.arg("--results").arg(results);
+        finish(tool, "");
+        let later: Value = serde_json::from_slice(&std::fs::read(later).unwrap()).unwrap();
+        let mut races = later["races"].as_array().unwrap().iter();
+        let race = races.find(|r| r["id"] == id).unwrap();
+        assert_eq!(race["status"] == "confirmed", is_there, "{race}");
+        assert_eq!(
+            later["warnings"].to_string().contains("any more"),
+            !is_there
+        );
+        let mut tool = photofinish();
+        tool.args(["replay", "-q", id, "--results"]).arg(results);
+        let replayed = finish(tool, "").status.code();
+        assert_eq!(replayed == Some(66), is_there, "{replayed:?}");
     }
     let mut tool = photofinish();
     tool.args(["confirm", "--from", file, "--race", "R77", "--results"])

@@ -29,9 +29,11 @@ impl Redacted {
     pub fn of(report: &str, wanted: &BTreeSet<&str>) -> Redacted {
         let mut redacted = Redacted::default();
         let mut blocks: Vec<Vec<&str>> = vec![Vec::new()];
-        for line in report.lines() {
+        // Nothing is said of threads that were held back, if none was.
+        let always = |line: &&str| !line.starts_with("threads were held back");
+        for line in report.lines().filter(always) {
             let begins = is_race(line) || is_other(line);
-            let ends = line.starts_with("threads were held back") || ends_races(line);
+            let ends = ends_races(line);
             let first = blocks.last().and_then(|block| block.first());
             let inside = first.is_some_and(|line| is_race(line) || is_other(line));
             if begins || ends && inside {

@@ -128,7 +128,8 @@ function outcome(race, it) {
 function advice(it) {
   const [tone, words] = VALIDATED[it.validated] || ["dim", it.validated || "not tried"];
   const removes = list(it.removes);
-  const known = ["kind", "target", "text", "removes", "validated", "diff", "cost"];
+  const known = ["kind", "target", "text", "removes", "validated", "diff", "cost", "caution"];
+  const leaves = list(it.leaves);
   // Whatever else is said of it, in a word: how it was checked, what it costs.
   const more = Object.entries(it).filter(([key, value]) => !known.includes(key) && typeof value !== "object");
   return el(
@@ -139,6 +140,8 @@ function advice(it) {
       ["kind", it.kind],
       ["where", it.target],
       ["removes", removes.length ? removes.join(", ") : null],
+      ["leaves", leaves.length ? leaves.join(", ") + ", which nobody catches" : null],
+      ["but", it.caution],
       ["helps in", it.paths ? `${it.paths.helps} of ${counted(it.paths.seen, "run")} that showed it` : null],
       ["takes", it.cost ? it.cost.toFixed(2) + " times as long as without" : null],
       ...more.map(([key, value]) => [key.replaceAll("_", " "), String(value)]),
@@ -178,6 +181,7 @@ function repairs(it) {
       it.repairs.map((text) => el("li", {}, text)),
     ),
     it.checked ? el("p", { class: "dim" }, it.checked) : null,
+    list(it.leaves).length ? el("p", {}, "Leaves ", it.leaves.join(", "), ", which nobody catches") : null,
   ];
 }
 

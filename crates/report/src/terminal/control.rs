@@ -25,17 +25,16 @@ impl Page<'_> {
         }
         let sum = |of: fn(&Hidden) -> u64| runs.iter().map(|h| of(h)).sum::<u64>();
         let suspended = sum(|h| h.suspended);
-        let rate = match suspended {
-            0 => 0.0,
-            n => 100.0 * sum(|h| h.thrashed) as f64 / n as f64,
-        };
-        writeln!(
-            self.out,
-            "threads were held back {}: {} an order of locks was turned round, {} it took too long; thrashing rate {rate:.1} %",
-            counted(suspended, "time", "times"),
-            sum(|h| h.reversed),
-            sum(|h| h.expired),
-        )?;
+        if suspended > 0 {
+            let rate = 100.0 * sum(|h| h.thrashed) as f64 / suspended as f64;
+            writeln!(
+                self.out,
+                "threads were held back before locks {}; the locks then changed their order {}, it was given up after a while {} (thrashing rate {rate:.1} %)",
+                counted(suspended, "time", "times"),
+                counted(sum(|h| h.reversed), "time", "times"),
+                counted(sum(|h| h.expired), "time", "times"),
+            )?;
+        }
         let left_out: BTreeSet<&str> = runs
             .iter()
             .flat_map(|h| h.left_out.iter().map(String::as_str))
