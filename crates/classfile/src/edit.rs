@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use crate::class::{Attribute, write_attributes};
 use crate::code::{Insn, Operand};
 use crate::hold::Hold;
+use crate::kept::Kept;
 use crate::layout::{Layout, padding};
 use crate::release::{self, Release};
 use crate::{ClassFile, Code, EditError, PoolFull, Snippet, op, remap};
@@ -30,6 +31,7 @@ pub struct Editor<'c, 'a> {
     /// Handlers behind handlers; see `release`.
     pub(crate) releases: Vec<Release>,
     pub(crate) hold: Option<Hold>,
+    keeps_this: bool,
     max_locals: u16,
     /// How much deeper than before some snippet makes the stack.
     extra_stack: i32,
@@ -63,6 +65,7 @@ impl<'c, 'a> Editor<'c, 'a> {
             catch: None,
             releases: Vec::new(),
             hold: None,
+            keeps_this: false,
             max_locals: code.max_locals,
             extra_stack: 0,
             error: None,
@@ -130,6 +133,13 @@ impl<'c, 'a> Editor<'c, 'a> {
     pub fn hold_monitor(&mut self, local: u16, class: &mut ClassFile<'_>) -> Result<(), PoolFull> {
         self.hold = Some(Hold::new(local, self.entry.len() as u32, class)?);
         Ok(())
+    }
+
+    /// Says that what is inserted behind the call of `super(..)` or `this(..)` uses
+    /// local 0, to which the method never stores: frames that do not name it, since
+    /// the method itself has no more use for it, name it again.
+    pub fn keep_this(&mut self) {
+        self.keeps_this = true;
     }
 
     /// For what is inserted before this `monitorexit`: if that throws in the
@@ -225,6 +235,9 @@ impl<'c, 'a> Editor<'c, 'a> {
             let same = |r: &Release| (code.insns[r.athrow].pc, layout.behind(r.athrow));
             frames.same.extend(self.releases.iter().map(same));
             frames.same.sort_unstable();
+        }
+        if self.keeps_this && frames.kept.is_none() && class.major_version() >= 50 {
+            frames.kept = Kept::this(class, code)?;
         }
         let mut attributes = Vec::with_capacity(code.attributes.len() + 1);
         for attribute in &code.attributes {

@@ -33,6 +33,7 @@ mod error;
 pub mod flow;
 mod handlers;
 mod hold;
+mod kept;
 mod layout;
 mod mutf8;
 pub mod op;

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use crate::class::{Attribute, ClassFile};
-use crate::hold::{Kept, Type};
+use crate::kept::{Kept, Type};
 use crate::layout::Layout;
 use crate::reader::Reader;
 use crate::{EditError, Error};
@@ -25,7 +25,7 @@ pub(crate) struct HandlerFrames {
     pub last: Option<u32>,
     /// New pc of the handler behind that one: the same.
     pub behind: Option<u32>,
-    /// A local that every frame has, see `hold`.
+    /// What frames name besides, see `kept`.
     pub kept: Option<Kept>,
 }
 
@@ -52,7 +52,7 @@ impl HandlerFrames {
             None => out.extend([0, 0]),
             Some(kept) => {
                 kept.locals.clear();
-                kept.write(out)?;
+                kept.write(None, out)?;
             }
         }
         out.extend([0, 1, frame::OBJECT]);
@@ -107,8 +107,19 @@ pub(crate) mod frame {
     pub const FLOAT: u8 = 2;
     pub const DOUBLE: u8 = 3;
     pub const LONG: u8 = 4;
+    pub const UNINITIALIZED_THIS: u8 = 6;
     pub const OBJECT: u8 = 7;
     pub const UNINITIALIZED: u8 = 8;
+
+    /// How far the frame of this tag is from the one before.
+    pub fn delta(tag: u8, r: &mut super::Reader<'_>) -> Result<u32, crate::Error> {
+        Ok(match tag {
+            0..=SAME_MAX => u32::from(tag),
+            SAME_ONE..=SAME_ONE_MAX => u32::from(tag - SAME_ONE),
+            SAME_ONE_EXTENDED.. => u32::from(r.u16()?),
+            _ => return Err(crate::Error::Attribute("StackMapTable")),
+        })
+    }
 }
 
 /// Moves every frame, keeping its kind unless the distance no longer fits it.
@@ -137,12 +148,7 @@ fn frames(
     let mut same = same.iter().peekable();
     for _ in 0..count {
         let tag = r.u8()?;
-        let delta = match tag {
-            0..=frame::SAME_MAX => u32::from(tag),
-            frame::SAME_ONE..=frame::SAME_ONE_MAX => u32::from(tag - frame::SAME_ONE),
-            frame::SAME_ONE_EXTENDED.. => u32::from(r.u16()?),
-            _ => return Err(Error::Attribute("StackMapTable").into()),
-        };
+        let delta = frame::delta(tag, &mut r)?;
         let pc = old_pc.map_or(delta, |pc| pc + delta + 1);
         old_pc = Some(pc);
         while let Some((_, at)) = same.next_if(|(before, _)| *before < pc) {
@@ -152,7 +158,7 @@ fn frames(
         if let Some(kept) = &mut extra.kept
             && !(kept.inherited && is_same(tag))
         {
-            kept_frame(tag, by, kept, &mut r, layout, &mut out)?;
+            kept_frame((tag, pc), by, kept, &mut r, layout, &mut out)?;
             continue;
         }
         let short = by <= u32::from(frame::SAME_MAX);
@@ -211,9 +217,9 @@ fn is_same(tag: u8) -> bool {
     tag <= frame::SAME_ONE_EXTENDED || tag == frame::SAME_EXTENDED
 }
 
-/// Writes a frame in full, with the local that all have.
+/// Writes a frame, known by its tag and old pc, in full, with what all have.
 fn kept_frame(
-    tag: u8,
+    (tag, pc): (u8, u32),
     distance: u32,
     kept: &mut Kept,
     r: &mut Reader<'_>,
@@ -249,7 +255,7 @@ fn kept_frame(
     };
     out.push(frame::FULL);
     out.extend((distance as u16).to_be_bytes());
-    kept.write(out)?;
+    kept.write(Some(pc), out)?;
     out.extend(stacked.to_be_bytes());
     out.extend(stack);
     Ok(())

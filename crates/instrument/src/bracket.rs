@@ -56,6 +56,7 @@ impl Weaver<'_, '_, '_> {
             }
             if self.cx.freezes && &*self.cx.method == "<init>" && keeps_this(self.code) {
                 let site = self.site_at(SiteKind::Freeze, 0);
+                self.editor.keep_this();
                 brackets.push(Bracket {
                     returns: vec![self.this_call(probes::FREEZE, site)?],
                     ..Bracket::default()
@@ -213,6 +214,7 @@ impl Weaver<'_, '_, '_> {
         let mut bracket = Bracket::default();
         if &*self.cx.method == "<init>" && keeps_this(self.code) {
             let site = self.site_at(SiteKind::Finalizer, 0);
+            self.editor.keep_this();
             bracket
                 .returns
                 .push(self.this_call(probes::SYNC_RELEASE, site)?);

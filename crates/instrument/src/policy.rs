@@ -238,6 +238,11 @@ fn default_level(class: &str, boot_or_platform: Option<bool>) -> Level {
         if rest.starts_with("ArrayPrefixHelpers") {
             return Level::Sync;
         }
+        // Safe for several threads, and looks at the state of its tasks without
+        // their locks when it purges them.
+        if let "Timer" | "TimerTask" | "TimerThread" | "TaskQueue" = rest {
+            return Level::Sync;
+        }
         return if rest.contains('/') {
             Level::Sync
         } else {

@@ -3,6 +3,7 @@
 //! `Sample.java` is compiled, rewritten, and run twice: as it was, and with a
 //! bridge that notes every probe. Comments in the source say what is expected.
 
+mod dropped;
 mod repair;
 #[path = "../support/mod.rs"]
 mod support;

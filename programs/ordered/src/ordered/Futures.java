@@ -224,13 +224,29 @@ final class Futures {
             timer.cancel();
         }
 
-        private static TimerTask task(Runnable body) {
-            return new TimerTask() {
-                @Override
-                public void run() {
-                    body.run();
-                }
-            };
+    }
+
+    /** A task is cancelled by one thread and purged by another: the timer's business. */
+    static final class TimerPurge implements Section {
+        @Override
+        public void run() throws Exception {
+            Timer timer = new Timer(true);
+            TimerTask late = task(() -> {});
+            timer.schedule(late, TimeUnit.HOURS.toMillis(1));
+            Worker canceller = Worker.start(late::cancel);
+            Thread.sleep(20);
+            timer.purge();
+            canceller.finish();
+            timer.cancel();
         }
+    }
+
+    private static TimerTask task(Runnable body) {
+        return new TimerTask() {
+            @Override
+            public void run() {
+                body.run();
+            }
+        };
     }
 }

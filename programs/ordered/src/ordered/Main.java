@@ -265,6 +265,7 @@ public final class Main {
         all.put("future-delayed-executor", Futures.DelayedExecutor::new);
         all.put("future-publisher", Futures.Publisher::new);
         all.put("future-timer-tasks", Futures.TimerTasks::new);
+        all.put("future-timer-purge", Futures.TimerPurge::new);
 
         all.put("init-holder", Initialisation.Holder::new);
         all.put("init-static-data", Initialisation.StaticData::new);
