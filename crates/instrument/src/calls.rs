@@ -361,7 +361,7 @@ impl Weaver<'_, '_, '_> {
         load_all(a, spilled);
         a.copy(insn);
         if let Some((probe, cp)) = result {
-            a.dup();
+            a.dup().push_int(site);
             call_probe(a, probe, cp);
         }
         if let Some((probe, cp)) = after {

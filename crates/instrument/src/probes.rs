@@ -191,8 +191,8 @@ probes! {
     RAW_POINT = "rawPoint" "(Ljava/lang/Object;JII)V";
     /// Before a VarHandle access: (handle, base or null, index or -1, code, site).
     VH_POINT = "vhPoint" "(Ljava/lang/invoke/VarHandle;Ljava/lang/Object;III)V";
-    /// After a compare-and-set: whether it succeeded.
-    CAS_RESULT = "casResult" "(Z)V";
+    /// After a compare-and-set: (whether it succeeded, site).
+    CAS_RESULT = "casResult" "(ZI)V";
     /// A tryLock is about to return: whether it got the lock.
     TRY_RESULT = "tryResult" "(Z)V";
     /// At the start of Thread.join: (thread, milliseconds).

@@ -138,7 +138,7 @@ public final class Photofinish {
         PhotofinishThread t = self();
         if (t == null || t.quiet != 0) return;
         PhotofinishHandles.raw(t, o, offset, code, site, false);
-        if (t.updating != null) PhotofinishControl.updated(t);
+        if (t.updating != null) PhotofinishControl.updated(t, site);
     }
 
     public static void rawAfterCas(boolean done, Object o, long offset, int code, int site) {
@@ -154,7 +154,7 @@ public final class Photofinish {
         PhotofinishThread t = self();
         if (t == null || t.quiet != 0) return;
         PhotofinishHandles.varHandle(t, vh, base, index, code, site, false);
-        if (t.updating != null) PhotofinishControl.updated(t);
+        if (t.updating != null) PhotofinishControl.updated(t, site);
     }
 
     public static void vhAfterCas(boolean done, VarHandle vh, Object base, int index, int code, int site) {
@@ -490,9 +490,9 @@ public final class Photofinish {
         if (t != null) PhotofinishControl.vhPoint(t, vh, base, index, code, site);
     }
 
-    public static void casResult(boolean done) {
+    public static void casResult(boolean done, int site) {
         PhotofinishThread t = self();
-        if (t != null && !done) PhotofinishControl.failed(t);
+        if (t != null && !done) PhotofinishControl.failedCas(t, site);
     }
 
     public static void tryResult(boolean done) {

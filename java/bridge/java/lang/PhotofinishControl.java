@@ -92,15 +92,17 @@ final class PhotofinishControl {
         return U.getInt(CHOICE) != 0 && (t.place != 0 || NOISE) && (t.quiet | t.unwatched | t.linking) == 0;
     }
 
-    private static void point(int kind, PhotofinishShadow s, long slot, int site) {
+    /** Whether it is the program's. */
+    private static boolean point(int kind, PhotofinishShadow s, long slot, int site) {
         if (NOISE) {
             PhotofinishNative.disturb();
-            return;
+            return true;
         }
         Photofinish.budget = Photofinish.LONG;
-        if (isShared(site) && PhotofinishNative.isInternal()) return;
+        if (isShared(site) && PhotofinishNative.isInternal()) return false;
         if (PhotofinishHidden.SERIAL && s != null && kind <= ACQUIRE_SHARED) PhotofinishHidden.tell(s);
         PhotofinishNative.point(kind, s == null ? 0 : number(s), (int) slot, site);
+        return true;
     }
 
     private static boolean isShared(int site) {
@@ -287,10 +289,12 @@ final class PhotofinishControl {
     private static void atomic(PhotofinishThread t, Object o, long offset, int code, int site) {
         int op = code & 15;
         int kind = op == 0 ? ATOMIC_READ : op == 1 ? ATOMIC_WRITE : ATOMIC_UPDATE;
-        point(kind, o == null ? null : PhotofinishTable.near(t, o, site), offset, site);
-        if (EXPLORE && kind == ATOMIC_UPDATE && o != null) {
-            t.updating = o;
+        boolean told = point(kind, o == null ? null : PhotofinishTable.near(t, o, site), offset, site);
+        if (!EXPLORE || !told) return;
+        t.updating = kind == ATOMIC_UPDATE ? o : null;
+        if (t.updating != null) {
             t.updated = offset;
+            t.updatedAt = site;
             t.before = eight(o, offset);
         }
     }
@@ -299,12 +303,20 @@ final class PhotofinishControl {
         return (long) U.getInt(o, offset) << 32 | U.getInt(o, offset + 4) & 0xffffffffL;
     }
 
-    /** In an exploration, after an atomic access: one that left all as it was changed nothing. */
-    static void updated(PhotofinishThread t) {
+    /**
+     * In an exploration, after an atomic access: one that left all as it was changed nothing. While it
+     * is made for the first time, the JVM links it, with atomic accesses of its own.
+     */
+    static void updated(PhotofinishThread t, int site) {
+        if (t.updatedAt != site) return;
         Object o = t.updating;
-        if (o == null) return;
         t.updating = null;
         if (eight(o, t.updated) == t.before) PhotofinishNative.failed();
+    }
+
+    /** A compare-and-set came to nothing; perhaps not the one that is under way. */
+    static void failedCas(PhotofinishThread t, int site) {
+        if (t.updating == null || t.updatedAt == site) failed(t);
     }
 
     static void vhPoint(PhotofinishThread t, VarHandle vh, Object base, int index, int code, int site) {

@@ -72,10 +72,11 @@ public final class PhotofinishThread {
     /** Trusted code is about to take a lock of java.util.concurrent: 1 before its method, 2 inside. */
     int trusting;
 
-    /** In an exploration: what is being updated atomically, and what was there. */
+    /** In an exploration: what is being updated atomically, by which statement, and what was there. */
     Object updating;
 
     long updated;
+    int updatedAt;
     long before;
 
     /** The modelled method that begins is explored step by step. */
