@@ -28,6 +28,7 @@ pub fn install(agent: &Agent) -> Result<(), String> {
             capability::GET_MONITOR_INFO,
             capability::GARBAGE_COLLECTION_EVENTS,
             capability::TAG_OBJECTS,
+            capability::GET_BYTECODES,
             capability::SAMPLED_OBJECT_ALLOC_EVENTS,
         ],
         Some(_) => &[

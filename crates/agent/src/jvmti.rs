@@ -27,6 +27,7 @@ const GET_FIELD_MODIFIERS: usize = 61;
 const GET_METHOD_NAME: usize = 63;
 const GET_METHOD_DECLARING_CLASS: usize = 64;
 const GET_LINE_NUMBER_TABLE: usize = 69;
+const GET_BYTECODES: usize = 74;
 const GET_OBJECT_MONITOR_USAGE: usize = 58;
 const GET_STACK_TRACE: usize = 103;
 const GET_THREAD_STATE: usize = 16;
@@ -44,6 +45,7 @@ pub const VERSION: jint = 0x3009_0000;
 /// Bits of jvmtiCapabilities.
 pub mod capability {
     pub const TAG_OBJECTS: u32 = 0;
+    pub const GET_BYTECODES: u32 = 3;
     pub const GET_SOURCE_FILE_NAME: u32 = 11;
     pub const GET_LINE_NUMBERS: u32 = 12;
     pub const ALL_CLASS_HOOK_EVENTS: u32 = 26;
@@ -443,6 +445,20 @@ impl Jvmti {
             &mut class
         );
         class
+    }
+
+    /// The code of a method; none if it is native.
+    pub fn bytecodes(&self, method: jmethodID) -> Vec<u8> {
+        let (mut n, mut p) = (0, ptr::null_mut::<u8>());
+        call!(
+            self,
+            GET_BYTECODES,
+            (jmethodID, *mut jint, *mut *mut u8),
+            method,
+            &mut n,
+            &mut p
+        );
+        self.take_array(n, p)
     }
 
     /// Start of each line's code, in the order of the table.

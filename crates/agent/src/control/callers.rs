@@ -6,11 +6,14 @@
 //! the first caller that is clearly one or the other decides.
 
 use crate::Agent;
+use jni_sys::jmethodID;
 use rustc_hash::FxHashMap;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 /// Frames looked at; who calls from further away is taken for the program.
 const DEPTH: usize = 16;
+/// Frames looked at first.
+const FEW: usize = 4;
 
 /// Callers of java.util whose business is the JDK's own.
 const INTERNAL: &[&str] = &[
@@ -41,37 +44,134 @@ pub enum Whose {
     Program,
 }
 
-/// By method.
-#[derive(Default, Debug)]
-pub struct Callers(Mutex<FxHashMap<usize, Whose>>);
+/// By method: whose it is, and whether it is the bridge's.
+type Known = FxHashMap<usize, (Whose, bool)>;
 
-/// Methods of classes that come and go.
-const MOST: usize = 10_000;
+#[derive(Default, Debug)]
+pub struct Callers(Mutex<Both>);
+
+#[derive(Default, Debug)]
+struct Both {
+    /// Of the JDK.
+    lasting: Known,
+    /// Of classes that may be gone in the next execution, and others be in their
+    /// place.
+    fleeting: Known,
+    /// Whether the program makes arrays at these places of methods.
+    makers: FxHashMap<(usize, i64), bool>,
+}
+
+impl Both {
+    fn of(&mut self, a: &Agent, method: jmethodID) -> (Whose, bool) {
+        let key = method as usize;
+        if let Some(known) = self.lasting.get(&key).or_else(|| self.fleeting.get(&key)) {
+            return *known;
+        }
+        let class = a.jvmti.method_class(method);
+        let signature = a.jvmti.class_signature(class).unwrap_or_default();
+        let whose = (whose(&signature), is_ours(&signature));
+        // Hidden classes have a dot in their names.
+        let lasts = a.jvmti.class_loader(class).is_null() && !signature.contains('.');
+        let known = match lasts {
+            true => &mut self.lasting,
+            false => &mut self.fleeting,
+        };
+        known.insert(key, whose);
+        whose
+    }
+}
 
 impl Callers {
-    /// Other classes may come.
+    /// Other classes come.
     pub fn restart(&self) {
-        let mut known = self.0.lock().unwrap_or_else(|e| e.into_inner());
-        if known.len() > MOST {
-            known.clear();
-        }
+        let mut known = self.lock();
+        known.fleeting.clear();
+        known.makers.clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Both> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Whether what the current thread does in java.util is the JDK's own work.
     pub fn is_internal(&self, a: &Agent) -> bool {
-        let mut known = self.0.lock().unwrap_or_else(|e| e.into_inner());
-        for frame in a.jvmti.stack(DEPTH) {
-            let whose = *known.entry(frame.method as usize).or_insert_with(|| {
-                let class = a.jvmti.method_class(frame.method);
-                whose(&a.jvmti.class_signature(class).unwrap_or_default())
-            });
-            match whose {
-                Whose::Unknown => continue,
-                whose => return whose == Whose::Internal,
+        self.find(a, |(whose, _)| match whose {
+            Whose::Unknown => None,
+            whose => Some(whose == Whose::Internal),
+        })
+    }
+
+    /// Whether the JDK, or a probe, makes an object for itself.
+    pub fn is_made_internally(&self, a: &Agent) -> bool {
+        self.find(a, |known| match known {
+            (_, true) => Some(true),
+            (Whose::Unknown, _) => None,
+            (whose, _) => Some(whose == Whose::Internal),
+        })
+    }
+
+    /// Whether the array that was made just now is the JVM's, which makes some for
+    /// classes wherever they are first used, or a probe's.
+    pub fn is_jvms(&self, a: &Agent) -> bool {
+        let mut known = self.lock();
+        let Some(frame) = a.jvmti.stack(1).first().copied() else {
+            return true;
+        };
+        let (whose, is_ours) = known.of(a, frame.method);
+        if is_ours {
+            return true;
+        }
+        let key = (frame.method as usize, frame.location);
+        let makes = known.makers.entry(key).or_insert_with(|| {
+            let code = a.jvmti.bytecodes(frame.method);
+            let at = usize::try_from(frame.location).ok();
+            let instruction = at.and_then(|at| code.get(at));
+            instruction.is_none_or(|op| may_make_arrays(*op, whose == Whose::Unknown))
+        });
+        !*makes
+    }
+
+    /// What the first frame that tells says; most often one of the first few does.
+    fn find(&self, a: &Agent, tells: impl Fn((Whose, bool)) -> Option<bool>) -> bool {
+        let mut known = self.lock();
+        let mut seen = 0;
+        for depth in [FEW, DEPTH] {
+            let frames = a.jvmti.stack(depth);
+            let unseen = frames.iter().skip(seen);
+            if let Some(told) = unseen.map(|f| known.of(a, f.method)).find_map(&tells) {
+                return told;
+            }
+            seen = frames.len();
+            if seen < depth {
+                break;
             }
         }
         false
     }
+}
+
+/// Whether arrays that are seen to be made at an instruction are its own. Where the
+/// JVM compiles, copies of arrays are made by the instruction that calls for them;
+/// static methods that copy are called in the JDK (`shared`), over and over.
+fn may_make_arrays(op: u8, shared: bool) -> bool {
+    const INVOKE_VIRTUAL: u8 = 0xb6;
+    const INVOKE_SPECIAL: u8 = 0xb7;
+    const INVOKE_STATIC: u8 = 0xb8;
+    const INVOKE_INTERFACE: u8 = 0xb9;
+    const NEW_ARRAY: u8 = 0xbc;
+    const A_NEW_ARRAY: u8 = 0xbd;
+    const MULTI_A_NEW_ARRAY: u8 = 0xc5;
+    match op {
+        NEW_ARRAY | A_NEW_ARRAY | MULTI_A_NEW_ARRAY => true,
+        INVOKE_VIRTUAL | INVOKE_SPECIAL | INVOKE_INTERFACE => true,
+        INVOKE_STATIC => shared,
+        _ => false,
+    }
+}
+
+/// Whether a class is one of the bridge's, by its signature.
+pub fn is_ours(class: &str) -> bool {
+    class.starts_with("Ljava/lang/Photofinish")
 }
 
 /// By the signature of a class.
@@ -91,6 +191,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn who_makes_arrays() {
+        let (new, get_static, invoke_static, a_new_array) = (0xbb, 0xb2, 0xb8, 0xbd);
+        assert!(may_make_arrays(a_new_array, false));
+        assert!(!may_make_arrays(new, false));
+        assert!(!may_make_arrays(get_static, true));
+        assert!(may_make_arrays(invoke_static, true));
+        assert!(!may_make_arrays(invoke_static, false));
+    }
+
+    #[test]
     fn the_jdk_at_work_for_itself() {
         assert_eq!(
             whose("Ljava/util/concurrent/ConcurrentHashMap;"),
@@ -100,5 +210,7 @@ mod tests {
         assert_eq!(whose("Ljava/lang/ClassLoader;"), Whose::Internal);
         assert_eq!(whose("Ljava/lang/Thread;"), Whose::Program);
         assert_eq!(whose("Lcom/shop/Cart;"), Whose::Program);
+        assert!(is_ours("Ljava/lang/PhotofinishClocks;"));
+        assert!(!is_ours("Lcom/shop/Photofinish;"));
     }
 }

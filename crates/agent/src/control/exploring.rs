@@ -226,16 +226,18 @@ impl Control {
         }
     }
 
-    /// The execution, for whoever explores.
-    pub(super) fn told(&self, a: &Agent) -> Option<serde_json::Value> {
+    /// The execution as JSON, for whoever explores. It is long: no tree of values is made
+    /// on the way.
+    pub(super) fn told(&self, a: &Agent) -> Option<String> {
         let (outcome, blurred) = self.guided(|g| (g.end(), g.is_blurred()))?;
         if blurred {
             self.name_uncontrolled(a, "more threads than an exploration can tell apart");
         }
-        Some(match outcome {
-            Outcome::Made(execution) => json!({"execution": execution}),
-            Outcome::Diverged(at) => json!({"diverged": at}),
-        })
+        let (what, of) = match outcome {
+            Outcome::Made(execution) => ("execution", serde_json::to_string(&execution)),
+            Outcome::Diverged(at) => ("diverged", serde_json::to_string(&at)),
+        };
+        Some(format!("{{\"{what}\":{}}}", of.ok()?))
     }
 
     /// The same, into a file.
@@ -244,7 +246,7 @@ impl Control {
             return;
         };
         let path = a.options.out.join("execution.json");
-        if let Err(e) = std::fs::write(&path, told.to_string()) {
+        if let Err(e) = std::fs::write(&path, told) {
             a.findings
                 .warn(&format!("cannot write {}: {e}", path.display()));
         }

@@ -166,35 +166,42 @@ impl Control {
         self.settle(a, jni);
     }
 
-    /// Whether classes are loaded or initialised in the thread.
-    pub(super) fn is_linking(&self, jni: Jni, me: &Place) -> bool {
+    /// What the thread is at.
+    pub(super) fn whereabouts(&self, jni: Jni, me: &Place) -> Whereabouts {
         let Some(f) = self.fields.get() else {
-            return false;
+            return Whereabouts::Busy;
         };
         let pf = jni.object_field(me.object, f.pf);
         if pf.is_null() {
-            return false;
+            return Whereabouts::Busy; // the agent itself is at work
         }
-        let linking = jni.int_field(pf, f.linking) != 0;
+        let is = |field| jni.int_field(pf, field) != 0;
+        let found = if is(f.linking) {
+            Whereabouts::Linking
+        } else if is(f.quiet) || is(f.unwatched) {
+            Whereabouts::Busy
+        } else {
+            Whereabouts::Free
+        };
         jni.delete_local(pf);
-        linking
+        found
     }
 
     /// Whether the current thread is where there are no points.
     pub fn is_busy(&self, jni: Jni) -> bool {
-        let (Some(f), Some(me)) = (self.fields.get(), Place::current()) else {
-            return true;
-        };
-        let pf = jni.object_field(me.object, f.pf);
-        if pf.is_null() {
-            return true; // the agent itself is at work
-        }
-        let busy = [f.quiet, f.unwatched, f.linking]
-            .into_iter()
-            .any(|field| jni.int_field(pf, field) != 0);
-        jni.delete_local(pf);
-        busy
+        Place::current().is_none_or(|me| self.whereabouts(jni, me) != Whereabouts::Free)
     }
+}
+
+/// What a thread is at, for whoever comes from the JVM.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Whereabouts {
+    /// The program's work.
+    Free,
+    /// Classes are loaded or initialised.
+    Linking,
+    /// Inside a modelled method, or the agent's own work.
+    Busy,
 }
 
 pub(super) fn op(kind: Kind) -> Op {

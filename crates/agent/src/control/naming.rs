@@ -8,8 +8,11 @@
 //! initialiser makes, after that. The name is kept as
 //! the object's tag. Classes are named after themselves. What was made before
 //! the program, or while the JVM loads classes, is named when points first come to
-//! it.
+//! it. What the JVM or a probe makes for itself in the middle of the program does not
+//! count: how much that is depends on what was used before.
 
+use super::callers::is_ours;
+use super::life::Whereabouts;
 use super::{Control, Place};
 use crate::Agent;
 use crate::jni::Jni;
@@ -25,6 +28,10 @@ const BEFORE: u64 = u64::MAX;
 /// In place of an initialiser: the JVM's business, whoever needs the class.
 const LOADING: u64 = 0;
 const LINKER: &str = "Ljava/lang/invoke/MethodHandleNatives;";
+
+/// Made by the JVM as well, for each class that it loads: what it locks while the
+/// class is initialised, and what its constants are.
+const OF_CLASSES: &[&str] = &["[I", "[Ljava/lang/Object;"];
 
 const HARMLESS: &[&str] = &[
     "Ljava/lang/String;",
@@ -55,6 +62,7 @@ struct Known {
     classes: FxHashSet<u64>,
     /// Those of which there are many, and that nobody waits for.
     harmless: FxHashSet<u64>,
+    of_classes: FxHashSet<u64>,
     /// The numbers that have names.
     given: FxHashMap<u64, u64>,
 }
@@ -109,6 +117,12 @@ impl Control {
         let Some(me) = Place::current() else {
             return;
         };
+        let linking = match self.whereabouts(jni, me) {
+            Whereabouts::Busy => return,
+            Whereabouts::Linking => true,
+            Whereabouts::Free if self.has_begun(a) => false,
+            Whereabouts::Free => return,
+        };
         // Classes are named after themselves.
         if a.bridge
             .get()
@@ -117,14 +131,18 @@ impl Control {
             return;
         }
         let class = self.class_name(a, class);
-        let by = if self.is_busy(jni) {
+        let of_classes = self.names.lock().of_classes.contains(&class);
+        if of_classes && self.callers.is_jvms(a) {
+            return;
+        }
+        let by = if linking {
             // Initialisers are where nobody else goes on.
-            match self.is_linking(jni, me).then(|| self.initialised(a)) {
-                Some(Some(by)) => by,
-                _ => return,
+            match self.initialised(a) {
+                Some(by) => by,
+                None => return,
             }
         } else {
-            if !self.has_begun(a) || self.is_jdks(a, class) {
+            if self.is_jdks(a, class) {
                 return;
             }
             self.guided(|g| g.thread_name(me.thread))
@@ -141,7 +159,7 @@ impl Control {
     /// and not again.
     fn is_jdks(&self, a: &Agent, class: u64) -> bool {
         let harmless = self.names.lock().harmless.contains(&class);
-        !harmless && self.callers.is_internal(a)
+        !harmless && self.callers.is_made_internally(a)
     }
 
     /// Whether the program's main method has been called: it is the first frame
@@ -161,6 +179,13 @@ impl Control {
         begun
     }
 
+    /// Whether the JVM's launcher is still at work, alone. What it does depends on
+    /// how the program is started (it looks into the jar of `-jar`), and in a worker
+    /// it was done before the first execution.
+    pub(super) fn is_before_main(&self, a: &Agent) -> bool {
+        self.is_exploring() && !self.has_begun(a) && self.lock().world.threads() == 1
+    }
+
     /// The class whose initialiser the thread runs, if it does.
     fn initialised(&self, a: &Agent) -> Option<u64> {
         let frames = a.jvmti.stack(DEPTH);
@@ -169,9 +194,9 @@ impl Control {
             let class = a.jvmti.method_class(method);
             let signature = || a.jvmti.class_signature(class);
             match method_name.as_str() {
-                "<clinit>" => Some(name(signature())),
+                "<clinit>" if !signature().is_some_and(|s| is_ours(&s)) => Some(name(signature())),
                 "loadClass" => Some(LOADING),
-                _ if signature().as_deref() == Some(LINKER) => Some(LOADING),
+                _ if signature().is_some_and(|s| s == LINKER || is_ours(&s)) => Some(LOADING),
                 _ => None,
             }
         };
@@ -195,6 +220,8 @@ impl Control {
                 names.classes.insert(name);
                 if HARMLESS.contains(&signature.as_str()) {
                     names.harmless.insert(name);
+                } else if OF_CLASSES.contains(&signature.as_str()) {
+                    names.of_classes.insert(name);
                 }
                 name
             }

@@ -36,7 +36,7 @@ impl Control {
 
     /// Whether the point that the current thread has come to is.
     pub fn is_internal(&self, a: &Agent, jni: Jni) -> bool {
-        let internal = self.callers.is_internal(a);
+        let internal = self.callers.is_internal(a) || self.is_before_main(a);
         if let (true, Some(me)) = (internal, Place::current()) {
             self.come_in(a, jni, me);
         }

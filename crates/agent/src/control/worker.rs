@@ -69,7 +69,7 @@ impl Worker {
         }
     }
 
-    fn send(&self, answer: &Value, is_last: bool) -> bool {
+    fn send(&self, answer: &str, is_last: bool) -> bool {
         let text = format!("{}{answer}\n", if is_last { '-' } else { '+' });
         let line = lock(&self.line);
         let stream = line.as_ref().map(BufReader::get_ref);
@@ -250,12 +250,13 @@ impl Control {
         last |= worker.made.load(Ordering::Relaxed) >= MOST_EXECUTIONS;
         let unfit = lock(&worker.unfit).clone();
         last |= unfit.is_some();
-        let answer = json!({
-            "outcome": outcome,
-            "told": told,
-            "findings": a.findings.take(),
-            "unfit": unfit,
-        });
+        let findings = Value::from(a.findings.take());
+        let answer = format!(
+            "{{\"outcome\":{},\"told\":{},\"findings\":{findings},\"unfit\":{}}}",
+            json!(outcome),
+            told.as_deref().unwrap_or("null"),
+            json!(unfit),
+        );
         if !worker.send(&answer, last) || last {
             crate::natives::exit_now(0);
         }

@@ -79,6 +79,45 @@ fn as_many_executions_as_there_are_classes() {
 /// `Courier` looks at a field twice in a row. That the second look races does
 /// not follow from executions in which both come before or after the write; what
 /// lies between the two is found only if every access to what races is a point.
+/// Executions that are made before JVMs are used again.
+const ALONE: u64 = 4;
+
+/// The repaired programs: few executions, and two whose first execution uses parts of the JDK
+/// that a JVM makes ready only once.
+#[test]
+fn repaired_programs_are_complete_after_so_many() {
+    for dir in ["jrf", "book"] {
+        let expected = Expected::load(dir);
+        for section in &expected.sections {
+            let reused = ["Bakery-repaired", "LockFreeHashSet-repaired"];
+            let reused = reused.contains(&section.name.as_str());
+            let wanted = section.executions;
+            let Some(wanted) = wanted.filter(|n| reused || *n <= ALONE) else {
+                continue;
+            };
+            let found = undisturbed(&expected.program(dir, section));
+            let (name, exploration) = (&section.name, &found.report["exploration"]);
+            assert_eq!(found.code, Some(0), "{name}: {}", found.stderr);
+            assert_eq!(exploration["complete"], true, "{name}: {exploration}");
+            assert_eq!(exploration["classes"], wanted, "{name}: {exploration}");
+            if reused {
+                let isolated = &exploration["isolated"];
+                assert_eq!(*isolated, Value::Null, "{name}: {exploration}");
+            }
+        }
+    }
+}
+
+/// What the JVM does to link it is not part of it: it was once taken for one that
+/// failed, and who waited for it for stuck.
+#[test]
+fn the_first_compare_and_set_succeeds() {
+    let found = undisturbed(&Program::own(&["FirstCas"]));
+    let exploration = &found.report["exploration"];
+    assert_eq!(exploration["complete"], true, "{exploration}");
+    assert_eq!(found.code, Some(0), "{}", found.stderr);
+}
+
 #[test]
 fn a_second_look_at_what_races_is_a_point_too() {
     let expected = Expected::load("examples");

@@ -2,7 +2,7 @@
 //! said not to be.
 
 use crate::expected::Expected;
-use crate::support::{Detected, Program, children, photofinish, signal};
+use crate::support::{Detected, Program, children, compile, jdk, photofinish, scratch, signal};
 use serde_json::Value;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -43,6 +43,34 @@ fn an_execution_cannot_tell_which_it_is() {
     assert_eq!(alone["reused_jvms"], 0);
 }
 
+/// What the JVM's launcher does to find the main class is none of the program's.
+#[test]
+fn programs_in_jars() {
+    let classes = compile("crates/photofinish/tests/java/src", &[]);
+    let dir = scratch("explored-jars");
+    for (jar, more, with) in [
+        ("whole.jar", "", &["Relay.class"][..]),
+        // The main class is in another one.
+        ("parts.jar", "Class-Path: whole.jar\n", &[]),
+    ] {
+        let manifest = dir.join("manifest");
+        std::fs::write(&manifest, format!("Main-Class: Relay\n{more}")).unwrap();
+        let mut make = jdk("jar");
+        make.arg("cfm").arg(dir.join(jar)).arg(&manifest);
+        for class in with {
+            make.arg("-C").arg(&classes).arg(class);
+        }
+        assert!(make.status().unwrap().success());
+        let program = Program::new(&["-jar", dir.join(jar).to_str().unwrap(), "plain"]);
+        let found = verify(&program, &[]);
+        let exploration = &found.report["exploration"];
+        assert_eq!(exploration["complete"], true, "{jar}: {exploration}");
+        assert_eq!(exploration["classes"], 20, "{jar}: {exploration}");
+        assert_eq!(exploration["isolated"], Value::Null, "{jar}: {exploration}");
+        assert!(exploration["reused_jvms"].as_u64().unwrap() > 5, "{jar}");
+    }
+}
+
 #[test]
 fn deadlocks_need_no_jvm_of_their_own() {
     let (again, _) = both_ways(&relay(&["wedge"]));
@@ -62,19 +90,22 @@ fn many_classes_are_counted_exactly() {
 
 #[test]
 fn what_cannot_be_put_back_is_said() {
-    for (what, why) in [
-        ("exit", "it ends the JVM itself"),
-        ("hook", "it has shutdown hooks"),
+    // Otherwise a machine with few processors has threads of their own for such tasks.
+    let pool = "-Djava.util.concurrent.ForkJoinPool.common.parallelism=2";
+    for (program, why) in [
+        (relay(&["exit", "2"]), "it ends the JVM itself"),
+        (relay(&["hook", "2"]), "it has shutdown hooks"),
         // The pool is the JDK's, and has been used.
         (
-            "pool",
+            Program::own(&[pool, "Relay", "pool"]),
             "the first was not the same in a JVM that is used again",
         ),
     ] {
-        let found = verify(&relay(&[what, "2"]), &["--max-executions", "12"]);
+        let found = verify(&program, &["--max-executions", "12"]);
         let exploration = &found.report["exploration"];
-        assert_eq!(exploration["isolated"], why, "{what}: {exploration}");
-        assert_eq!(exploration["reused_jvms"], 0, "{what}: {exploration}");
+        let said = exploration["isolated"].as_str().unwrap_or_default();
+        assert!(said.starts_with(why), "{why}: {exploration}");
+        assert_eq!(exploration["reused_jvms"], 0, "{why}: {exploration}");
     }
 }
 

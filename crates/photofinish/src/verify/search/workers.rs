@@ -344,13 +344,15 @@ impl<'a> Search<'a> {
     }
 
     fn tried(&mut self, answer: &Answer) {
-        let same = match (&answer.told, &self.workers.root) {
-            (Some(Told::Execution(now)), Some((_, then))) => now == then,
-            _ => false,
+        let differs = match (&answer.told, &self.workers.root) {
+            (Some(Told::Execution(now)), Some((_, then))) => difference(then, now),
+            (Some(Told::Diverged(_)), _) => Some("it could not be made as it was told".into()),
+            _ => Some("it was not told of".into()),
         };
-        if !same {
-            self.workers
-                .give_up("the first was not the same in a JVM that is used again");
+        if let Some(how) = differs {
+            self.workers.give_up(&format!(
+                "the first was not the same in a JVM that is used again: {how}"
+            ));
         }
         self.workers.trust = match self.workers.trust {
             Trust::Trying(left) if left > 1 => Trust::Trying(left - 1),
@@ -422,5 +424,69 @@ impl<'a> Search<'a> {
             self.workers.again.push_back((task, doubt));
         }
         Ok(())
+    }
+}
+
+/// Where an execution that is made again leaves the one that was.
+fn difference(then: &Execution, now: &Execution) -> Option<String> {
+    if then == now {
+        return None;
+    }
+    // Names of objects say nothing to anybody.
+    let word = |execution: &Execution, at: usize| {
+        let Some(step) = execution.steps.get(at) else {
+            return "the end".into();
+        };
+        let op = format!("{:?}", step.label.op);
+        let op = op.split([' ', '(']).next().unwrap_or_default();
+        format!("{op} of thread {}", step.label.thread)
+    };
+    let most = then.steps.len().max(now.steps.len());
+    let at = (0..most).find(|at| then.steps.get(*at) != now.steps.get(*at));
+    Some(match at.map(|at| (at, word(then, at), word(now, at))) {
+        Some((at, was, is)) if was == is => format!("step {at}, {was}, differs"),
+        Some((at, was, is)) => format!("step {at} was {was} and is {is}"),
+        None => "it ends in another way".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use explore::{Label, Op, Step};
+
+    fn execution(ops: &[Op]) -> Execution {
+        let step = |op: &Op| Step {
+            label: Label::new(0, *op),
+            picks: 1,
+            done: true,
+            cleared: false,
+            woken: None,
+        };
+        Execution {
+            steps: ops.iter().map(step).collect(),
+            ..Execution::default()
+        }
+    }
+
+    #[test]
+    fn the_first_difference_is_told() {
+        let told = |then: &[Op], now: &[Op]| difference(&execution(then), &execution(now));
+        let (one, two) = (Op::Release(1), Op::Release(2));
+        assert_eq!(told(&[one], &[one]), None);
+        let says = |then: &[Op], now: &[Op], what: &str| {
+            assert_eq!(told(then, now).as_deref(), Some(what));
+        };
+        says(&[one], &[two], "step 0, Release of thread 0, differs");
+        says(
+            &[one, two],
+            &[one, Op::End],
+            "step 1 was Release of thread 0 and is End of thread 0",
+        );
+        says(
+            &[one, Op::Start(1)],
+            &[one],
+            "step 1 was Start of thread 0 and is the end",
+        );
     }
 }
