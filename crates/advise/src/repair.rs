@@ -63,9 +63,9 @@ pub enum Kind {
     AtomicArray,
     AtomicClass,
     MoveSource,
-    Synchronized,
     /// Whole methods: what they do in several steps stays together.
     SynchronizedMethods,
+    Synchronized,
     /// Another variable, or array, through which the threads talk.
     OtherVolatile,
     SameAcquire,

@@ -86,16 +86,7 @@ impl Control {
     /// Whether the object is a thread that has ended but is not seen to be dead
     /// yet: nobody will tell who waits for that.
     fn is_about_to_die(&self, jni: Jni, o: jobject) -> bool {
-        let is_thread = self
-            .fields
-            .get()
-            .is_some_and(|f| jni.is_instance(o, f.thread));
-        let place = if is_thread {
-            self.place_of(jni, o)
-        } else {
-            None
-        };
-        let ended = place.is_some_and(|p| p.is_gone.load(Ordering::Acquire));
+        let ended = self.has_ended(jni, o);
         if ended {
             std::thread::sleep(Duration::from_millis(1));
         }

@@ -225,6 +225,12 @@ impl Control {
         places.get(thread as usize).copied()
     }
 
+    /// Whether the object is a controlled thread that has ended.
+    fn has_ended(&self, jni: Jni, o: jobject) -> bool {
+        let place = self.place_of(jni, o);
+        place.is_some_and(|p| p.is_gone.load(Ordering::Acquire))
+    }
+
     /// The place of a thread, if it is controlled; of what is no thread there is none.
     fn place_of(&self, jni: Jni, thread: jobject) -> Option<&'static Place> {
         let f = self.fields.get()?;

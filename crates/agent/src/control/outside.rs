@@ -147,14 +147,13 @@ impl Control {
         let Some(me) = Place::current() else {
             return;
         };
-        let class = a.jvmti.class_signature(jni.class_of(o)).unwrap_or_default();
-        self.name_uncontrolled(
-            a,
-            &format!(
-                "who gets a contended monitor of {} next",
-                crate::stacks::dotted(&class)
-            ),
-        );
+        // A thread takes its own monitor when it dies, to wake those who wait for
+        // that. Whether somebody who joins it comes before or after is the same.
+        if !self.has_ended(jni, o) {
+            let class = a.jvmti.class_signature(jni.class_of(o)).unwrap_or_default();
+            let class = crate::stacks::dotted(&class);
+            self.name_uncontrolled(a, &format!("who gets a contended monitor of {class} next"));
+        }
         self.come_in(a, jni, me);
     }
 }

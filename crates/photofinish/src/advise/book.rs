@@ -76,6 +76,10 @@ pub struct Book {
     /// Racing accesses to a field without any lock: the statement, and the index of
     /// the bytecode.
     bare: FxHashMap<Name, BTreeSet<(u32, u32)>>,
+    /// Statements with racing accesses to a field that had a lock.
+    locked: FxHashMap<Name, BTreeSet<u32>>,
+    /// Methods that are synchronized already: class, name and descriptor.
+    synchronized: BTreeSet<(String, String, String)>,
 }
 
 impl Book {
@@ -128,24 +132,57 @@ impl Book {
     pub fn races(&mut self, variable: Variable, statement: u32, bare: Option<u32>) {
         if let Variable::Field(name) = variable {
             self.racing.entry(name).or_default().insert(statement);
-            if let Some(code) = bare {
-                self.bare.entry(name).or_default().insert((statement, code));
-            }
+            match bare {
+                Some(code) => self.bare.entry(name).or_default().insert((statement, code)),
+                None => self.locked.entry(name).or_default().insert(statement),
+            };
         }
     }
 
-    /// The methods with racing accesses to a field: a statement of each.
+    /// The methods with racing accesses to a field that are not synchronized: a
+    /// statement of each.
     pub fn methods(&self, field: Name) -> Vec<&Statement> {
         let all = self.racing.get(&field).into_iter().flatten();
         let mut one: Vec<&Statement> = all.filter_map(|n| self.statement(*n)).collect();
+        let is_synchronized = |s: &Statement| {
+            let (class, method, desc) = s.whole_method();
+            let method = (class.to_owned(), method.to_owned(), desc.to_owned());
+            self.synchronized.contains(&method)
+        };
+        one.retain(|s| !is_synchronized(s));
         one.sort();
         one.dedup_by_key(|s| s.whole_method());
         one
     }
 
+    /// Why accesses to a field may have to stay together, or apart, which a volatile
+    /// field does not see to.
+    pub fn wants_lock(&self, variable: Variable) -> Option<String> {
+        if let Some(method) = self.comes_back(variable) {
+            let text = "comes back to the field, and others can change it in between";
+            return Some(format!("{method} {text}"));
+        }
+        let method = self.locks(variable)?;
+        Some(format!("{method} takes a lock to access the field"))
+    }
+
+    /// A method that accesses the field under a lock, while others do without.
+    fn locks(&self, variable: Variable) -> Option<String> {
+        let Variable::Field(name) = variable else {
+            return None;
+        };
+        let method = |n: &u32| self.statement(*n).map(Statement::whole_method);
+        let bare = self.bare.get(&name)?.iter();
+        let bare: BTreeSet<_> = bare.filter_map(|(n, _)| method(n)).collect();
+        let mut locked = self.locked.get(&name)?.iter().filter_map(method);
+        // A bare look before the lock is taken, in the same method, is a habit.
+        let (class, method, _) = locked.find(|m| !bare.contains(m))?;
+        Some(format!("{}.{method}", dotted(class)))
+    }
+
     /// A method that comes back to the field without a lock in between: what it
     /// saw, or put there, may be another's by then.
-    pub fn comes_back(&self, variable: Variable) -> Option<String> {
+    fn comes_back(&self, variable: Variable) -> Option<String> {
         let Variable::Field(name) = variable else {
             return None;
         };
@@ -213,6 +250,11 @@ impl OfTrace {
                 self.location(book, tables, loc, site, line);
             }
             Op::Acquire(lock) | Op::WaitEnd { lock, .. } | Op::AcquireShared(lock) => {
+                if let Some(site) = site.filter(|s| s.kind == SiteKind::SyncMethod) {
+                    let names = [&site.class, &site.method, &site.desc];
+                    let [class, method, desc] = names.map(|name| name.to_string());
+                    book.synchronized.insert((class, method, desc));
+                }
                 self.lock(book, tables, lock, site);
             }
             Op::SyncAcquire(object) | Op::SyncRelease(object) => {

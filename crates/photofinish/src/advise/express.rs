@@ -146,6 +146,9 @@ fn held(lock: Name, book: &Book) -> Result<&Held, String> {
     }
 }
 
+/// Methods that are all that a thread does.
+const BODIES: [(&str, &str); 2] = [("run", "()V"), ("main", "([Ljava/lang/String;)V")];
+
 /// The methods of the field's class that race on it become synchronized.
 fn methods(variable: Variable, book: &Book) -> Result<Vec<bytecode::Repair>, String> {
     let Variable::Field(name) = variable else {
@@ -162,6 +165,9 @@ fn methods(variable: Variable, book: &Book) -> Result<Vec<bytecode::Repair>, Str
         if s.method.starts_with('<') || s.method.starts_with("lambda$") {
             return Err("it is accessed in what cannot be synchronized".to_owned());
         }
+        if BODIES.contains(&(s.method.as_str(), s.desc.as_str())) {
+            return Err("a thread would hold the lock all its life".to_owned());
+        }
         Ok(bytecode::Repair::Synchronized {
             class: s.class.clone(),
             method: s.method.clone(),
@@ -169,7 +175,11 @@ fn methods(variable: Variable, book: &Book) -> Result<Vec<bytecode::Repair>, Str
             on_class: field.is_static,
         })
     };
-    book.methods(name).into_iter().map(synchronized).collect()
+    let all = book.methods(name);
+    if all.is_empty() {
+        return Err("they are synchronized already".into());
+    }
+    all.into_iter().map(synchronized).collect()
 }
 
 /// How to get hold of the lock, or of the field, at an access of `field`.

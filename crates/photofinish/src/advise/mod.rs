@@ -39,6 +39,7 @@ use driver::options::{Mode, Statement};
 use driver::store::Store;
 use paths::Paths;
 use report::advice::{OfRace, Story, Validated};
+use report::finding::in_jdk;
 use report::result::Report;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -340,10 +341,10 @@ fn put(
             entry.suggestions.push(new);
         }
         // A volatile field by itself does not keep together what belongs together.
-        let comes_back = paths.book.comes_back(of.race.variable).is_some();
+        let wants_lock = paths.book.wants_lock(of.race.variable).is_some();
         entry.suggestions.sort_by_key(|s| {
             let alone = [Kind::Volatile, Kind::AtomicClass].map(Kind::name);
-            let splits = comes_back && alone.contains(&s.kind.as_str());
+            let splits = wants_lock && alone.contains(&s.kind.as_str());
             let heals = s.leaves.is_empty();
             (s.validated, !heals, splits, Reverse(s.removes.len()))
         });
@@ -370,10 +371,16 @@ fn story(told: &Explanation, paths: &Paths) -> Story {
     let mut between: Vec<String> = told
         .between
         .iter()
-        // What others do among themselves is of no interest here.
+        // What others do among themselves is of no interest here, nor what the JDK
+        // or code of the compiler's does inside.
         .filter(|passing| {
             let sides = [told.source.thread, told.manifest.thread];
-            sides.contains(&passing.acquire.thread)
+            let ours = |event: &trace::Event| {
+                let statement = book.statement(event.site.0);
+                statement.is_none_or(|s| s.has_line && !in_jdk(&dotted(&s.class)))
+            };
+            let inside = !ours(&passing.release) && !ours(&passing.acquire);
+            sides.contains(&passing.acquire.thread) && !inside
         })
         .map(|passing| {
             let through = passing.through.map(|sync| verdict::through(&sync, book));

@@ -356,9 +356,7 @@ impl Judged {
             other => (other, ""),
         };
         let caution = match repair {
-            Repair::Volatile(v) => paths.book.comes_back(v).map(|method| {
-                format!("{method} comes back to the field, and others can change it in between")
-            }),
+            Repair::Volatile(v) => paths.book.wants_lock(v),
             _ => None,
         };
         let outcome = self.outcomes.get(&tried_as);

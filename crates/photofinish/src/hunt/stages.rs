@@ -480,6 +480,9 @@ fn take_advice(hunt: &mut Hunt<'_>, advised: &Report) -> usize {
             let removes = std::mem::take(&mut suggestion.removes);
             let removes = removes.iter().filter_map(|id| ours(&hunt.report, id));
             suggestion.removes = removes.collect();
+            // R10 after R9.
+            let place = |id: &String| (id.len(), id.clone());
+            suggestion.removes.sort_by_key(place);
         }
         let mut races = hunt.report.races.iter_mut();
         if let Some(race) = races.find(|race| race.id == id) {

@@ -126,6 +126,24 @@ fn what_belongs_together_is_kept_together() {
     let set = &done.report["repairs"];
     assert_eq!(texts(list(set, "repairs")).len(), 1, "{set}");
     assert_eq!(list(set, "leaves"), [] as [Value; 0], "{set}");
+
+    // Deposits have a lock, the interest run forgets it.
+    let account = Program::new(&["-cp", classes.to_str().unwrap(), "BankAccount"]);
+    let done = account.reported(&command);
+    for race in done.races() {
+        let all = list(race, "advice");
+        assert_eq!(all[0]["text"], "make BankAccount.addInterest synchronized");
+        assert_eq!(all[0]["validated"], "removes-race", "{race}");
+        assert!(
+            all[0]["diff"]
+                .as_str()
+                .unwrap()
+                .contains("+    synchronized void add")
+        );
+        let volatile = all.iter().find(|s| s["kind"] == "volatile").unwrap();
+        let caution = "BankAccount.deposit takes a lock to access the field";
+        assert_eq!(volatile["caution"], caution);
+    }
 }
 
 #[test]
