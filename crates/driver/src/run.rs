@@ -29,6 +29,10 @@ const RUNNING: &str = "running";
 /// How the agent's last words begin if it is the JVM that it cannot work with.
 const BLAMES_JAVA: [&str; 2] = ["this JDK", "this JVM"];
 
+/// What the agent says of the thread in which the JVM handles the signal that ended
+/// the run under control: that was us.
+const OUR_SIGNAL: &str = "not under control: thread \"SIGTERM handler\" of the JDK";
+
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     pub java: &'a Java,
@@ -158,6 +162,9 @@ fn collect(request: &Request<'_>, outcome: Outcome) -> Result<RunResult, RunErro
                 "summary.json could not be read ({error}): coverage is unknown"
             )),
         }
+    }
+    if outcome.stopped.is_some() {
+        findings.warnings.retain(|text| text != OUR_SIGNAL);
     }
     // A JVM whose agent does not load ends with 1, like many a program; the
     // agent may have made its file before it gave up.

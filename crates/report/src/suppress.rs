@@ -171,8 +171,17 @@ pub fn name(location: &Location) -> String {
             array,
             from: Some(from),
             ..
-        } => format!("{array} of {from}"),
-        Location::Array { array, .. } => array.clone(),
+        } => format!("{} of {from}", array_type(array)),
+        Location::Array { array, .. } => array_type(array).to_owned(),
+    }
+}
+
+/// What to call an array of this type. Of an array that two threads met at, the
+/// type may be unknown.
+pub(crate) fn array_type(array: &str) -> &str {
+    match array {
+        "" => "an array",
+        known => known,
     }
 }
 

@@ -10,6 +10,7 @@ mod known;
 use crate::finding::{AccessOp, Frame, Location, in_jdk};
 use crate::result::{Access, Race, Report, Run};
 use crate::snippet::span;
+use crate::suppress::array_type;
 use crate::text::{clean, clean_line};
 use crate::timeline::Timelines;
 use std::io::{self, Write};
@@ -197,13 +198,13 @@ impl Page<'_> {
             None => String::new(),
             Some([]) => ", holding no lock".to_owned(),
             Some(locks) if locks.len() > MOST_LOCKS && !self.options.verbose => {
-                let shown = locks.iter().take(MOST_LOCKS).map(|lock| clean(lock));
+                let shown = locks.iter().take(MOST_LOCKS).map(|lock| lock_name(lock));
                 let shown: Vec<String> = shown.collect();
                 let more = locks.len() - MOST_LOCKS;
                 format!(", holding {} and {more} more", shown.join(", "))
             }
             Some(locks) => {
-                let shown: Vec<String> = locks.iter().map(|lock| clean(lock)).collect();
+                let shown: Vec<String> = locks.iter().map(|lock| lock_name(lock)).collect();
                 format!(", holding {}", shown.join(", "))
             }
         };
@@ -223,10 +224,13 @@ impl Page<'_> {
             None => self.snippet(&access.at, Some((what, access.op)))?,
         }
         self.stack(access, own)?;
+        // Deep inside the JDK: who there made it says more than that it was started.
+        let mut created = access.thread_created.iter();
         match access
             .thread_created
             .iter()
             .find(|f| !is_jdk(f))
+            .or_else(|| created.find(|f| f.class != "java.lang.Thread"))
             .or(access.thread_created.first())
         {
             Some(at) => writeln!(self.out, "      = thread started in {}", place(at)),
@@ -465,9 +469,18 @@ pub(crate) fn location(location: &Location) -> String {
                 .as_ref()
                 .map(|f| format!(" of {}", clean(f)))
                 .unwrap_or_default();
-            format!("{}{element}{from}", clean(array))
+            format!("{}{element}{from}", clean(array_type(array)))
         }
     }
+}
+
+/// Locks of the JDK are known by an object inside them, which nobody else knows.
+fn lock_name(lock: &str) -> String {
+    clean(
+        &lock
+            .replace("$NonfairSync@", "@")
+            .replace("$FairSync@", "@"),
+    )
 }
 
 pub(crate) fn member(frame: &Frame) -> String {

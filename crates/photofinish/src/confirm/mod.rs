@@ -46,6 +46,9 @@ use verdict::{Choice, Reference, Verdict};
 /// Controlled runs that look for pairs, besides a free one.
 const CONTROLLED_RUNS: usize = 3;
 
+/// How the warning begins that names what there was no time for.
+pub const NO_TIME: &str = "no time was left to try ";
+
 /// The strategy of trials.
 const STRATEGY: &str = "racefuzzer";
 
@@ -174,6 +177,15 @@ struct Target {
     sides: [Vec<Statement>; 2],
 }
 
+impl Target {
+    /// One of the two, for people: the line, if that is known.
+    fn place(&self, side: usize) -> Option<String> {
+        let access = self.race.as_ref().and_then(|race| race.accesses.get(side));
+        let line = access.and_then(|a| Some(format!("{}:{}", a.at.file.as_ref()?, a.at.line?)));
+        line.or_else(|| Some(self.sides.get(side)?.first()?.to_string()))
+    }
+}
+
 struct Work<'a> {
     args: &'a Confirm,
     launcher: &'a Launcher<'a>,
@@ -233,13 +245,16 @@ impl Work<'_> {
             return Ok((report, code));
         }
         let targets = self.targets(&report)?;
+        let mut untried = Vec::new();
         for target in targets {
-            if self.interrupted || self.limited {
-                let name = &target.name;
-                self.warn(format!("{name} was not tried: no time was left"));
-                continue;
+            let name = target.name.clone();
+            let stopped = self.interrupted || self.limited;
+            if stopped || self.try_to_confirm(target, &reference, &mut report)? == 0 {
+                untried.push(name);
             }
-            self.try_to_confirm(target, &reference, &mut report)?;
+        }
+        if !untried.is_empty() {
+            self.warn(format!("{NO_TIME}{}", pairs::listed(&untried)));
         }
         // Strongest first, as everywhere; ids stay what they were.
         report.rank();
@@ -362,12 +377,13 @@ impl Work<'_> {
     }
 
     /// All trials of one pair, and what they mean for the report.
+    /// How many trials there were.
     fn try_to_confirm(
         &mut self,
         target: Target,
         reference: &Reference,
         report: &mut Report,
-    ) -> Result<(), Failure> {
+    ) -> Result<u64, Failure> {
         let asked = u64::from(self.args.trials);
         let mut tallies = Tallies::default();
         tallies.all.extend(target.race.clone().map(Tally::new));
@@ -388,10 +404,14 @@ impl Work<'_> {
                 &mut report.deadlocks,
             )?
         };
+        // Trials that were cut short tell nothing.
+        if ran == 0 {
+            return Ok(0);
+        }
         let unmet = tallies.all.iter().all(|tally| tally.hit == 0);
-        if unmet && ran > 0 {
-            for (side, reached) in target.sides.iter().zip(reached) {
-                if !reached && let Some(place) = side.first() {
+        if unmet {
+            for (at, reached) in reached.into_iter().enumerate() {
+                if !reached && let Some(place) = target.place(at) {
                     self.warn(format!(
                         "{}: in no trial did a thread come to {place} while another could run",
                         target.name
@@ -425,7 +445,7 @@ impl Work<'_> {
         for (index, deadlock) in report.deadlocks.iter_mut().enumerate() {
             deadlock.id = format!("D{}", index + 1);
         }
-        Ok(())
+        Ok(ran)
     }
 
     /// Runs the trials; how many were judged, and which sides some thread came to.

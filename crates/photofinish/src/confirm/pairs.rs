@@ -76,10 +76,13 @@ pub struct Order {
 
 /// How the hit decided this race; `None` if it is about another one.
 pub fn order(race: &Race, hit: &Hit) -> Option<Order> {
+    // An array has a name on either side. Which one it is the instructions tell.
+    let known = |frame: &Frame| frame.desc.is_some() && frame.bci.is_some();
+    let named = !(known(&hit.first.frame) && known(&hit.second.frame));
     if !hit
         .location
         .as_ref()
-        .is_none_or(|location| same_location(location, &race.location))
+        .is_none_or(|location| same_location(location, &race.location, named))
     {
         return None;
     }
@@ -108,10 +111,10 @@ fn likeness(access: &Access, hit: &finding::Access) -> u32 {
     4 * u32::from(bci) + 2 * u32::from(op) + u32::from(thread)
 }
 
-/// What is unknown of either does not matter, nor does the element of an array.
-/// A hit names a field through the class in the class file, which may inherit
+/// What is unknown of either does not matter, nor does the element of an array,
+/// and what the array is called only if that is to count. A hit names a field through the class in the class file, which may inherit
 /// it; the statements say the rest.
-pub fn same_location(a: &Location, b: &Location) -> bool {
+fn same_location(a: &Location, b: &Location, named: bool) -> bool {
     match (a, b) {
         (Location::Field { field, .. }, Location::Field { field: other, .. }) => field == other,
         (
@@ -123,11 +126,31 @@ pub fn same_location(a: &Location, b: &Location) -> bool {
             },
         ) => {
             let type_known = !array.is_empty() && !other_array.is_empty();
-            let from_known = from.is_some() && other_from.is_some();
+            let from_known = named && from.is_some() && other_from.is_some();
             (!type_known || array == other_array) && (!from_known || from == other_from)
         }
         _ => false,
     }
+}
+
+/// `R2, R4 to R9`: what many names come to.
+pub fn listed(names: &[String]) -> String {
+    let number = |name: &String| name.strip_prefix('R')?.parse::<u64>().ok();
+    let follow = |pair: &[String]| match (number(&pair[0]), number(&pair[1])) {
+        (Some(a), Some(b)) => a.checked_add(1) == Some(b),
+        _ => false,
+    };
+    let mut all = Vec::new();
+    let mut rest = names;
+    while let [first, ..] = rest {
+        let row = 1 + rest.windows(2).take_while(|pair| follow(pair)).count();
+        match row {
+            0..3 => all.extend(rest[..row].iter().cloned()),
+            _ => all.push(format!("{first} to {}", rest[row - 1])),
+        }
+        rest = &rest[row..];
+    }
+    all.join(", ")
 }
 
 /// The race that a hit shows, if the agent knew the location.
@@ -196,6 +219,18 @@ mod tests {
     }
 
     #[test]
+    fn rows_of_names_are_short() {
+        let listed = |names: &str| {
+            let names: Vec<String> = names.split(' ').map(Into::into).collect();
+            listed(&names)
+        };
+        assert_eq!(listed("R1"), "R1");
+        assert_eq!(listed("R1 R2 R4"), "R1, R2, R4");
+        assert_eq!(listed("R2 R4 R5 R6 R9"), "R2, R4 to R6, R9");
+        assert_eq!(listed("A.java:1,B.java:2 R7"), "A.java:1,B.java:2, R7");
+    }
+
+    #[test]
     fn a_hit_tells_who_went_first() {
         let (r, w) = (
             access(Read, "s", frame(3, 1)),
@@ -209,6 +244,34 @@ mod tests {
         assert_eq!(order(w.clone(), w.clone(), "x"), None, "a race with itself");
         let beside = access(Write, "t", frame(9, 5));
         assert_eq!(order(r.clone(), beside, "x"), None, "another instruction");
+    }
+
+    #[test]
+    fn an_array_has_a_name_on_either_side() {
+        let (r, w) = (
+            access(Read, "s", frame(3, 1)),
+            access(Write, "t", frame(9, 4)),
+        );
+        let named = |array: &str, from: &str| Location::Array {
+            array: array.into(),
+            index: Some(1),
+            from: Some(from.into()),
+            allocated: None,
+        };
+        let mut race = race(r.clone(), w.clone());
+        race.location = named("int[]", "parameter hashes");
+        let met = |location: Location, bci: bool| {
+            let mut met = hit(w.clone(), r.clone(), "x");
+            met.location = Some(location);
+            for access in [&mut met.first, &mut met.second] {
+                access.frame.bci = access.frame.bci.filter(|_| bci);
+            }
+            order(&race, &met).map(|o| o.first)
+        };
+        assert_eq!(met(named("", "a.B.hashes()"), true), Some(1));
+        assert_eq!(met(named("long[]", "a.B.hashes()"), true), None);
+        assert_eq!(met(named("", "parameter hashes"), false), Some(1));
+        assert_eq!(met(named("", "a.B.hashes()"), false), None, "maybe another");
     }
 
     #[test]

@@ -11,7 +11,7 @@
 
 use super::Hunt;
 use super::child::Child;
-use super::stages::{VERIFY, counted, of_program};
+use super::stages::{TOO_LONG, VERIFY, counted, of_program};
 use crate::exit::Failure;
 use crate::steer;
 use driver::store::Store;
@@ -52,7 +52,7 @@ struct Exploration {
 /// Explores the program if that can be done in its share of the time.
 pub fn explore(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
     if !hunt.ends {
-        return Ok("not explored: the program does not end by itself".to_owned());
+        return Ok(format!("not explored: {TOO_LONG}"));
     }
     let began = Instant::now();
     let most = hunt.left(VERIFY).min(hunt.total.mul_f64(MOST));

@@ -89,6 +89,9 @@ const HELD_BACK: f64 = 0.72;
 pub const VERIFY: f64 = 0.82;
 const CONFIRM_HIDDEN: f64 = 0.9;
 
+/// Why nothing that needs whole runs is done.
+pub const TOO_LONG: &str = "the program did not end in its share of the time";
+
 /// Bytes of a recording.
 const MOST_RECORDED: u64 = 8 << 20;
 
@@ -113,14 +116,15 @@ const SEEKERS: [&str; 3] = ["random", "pct", "pos"];
 /// whatever has no lock in common.
 fn detect(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
     hunt.progress.say("running the program");
+    let began = Instant::now();
     let run = free(hunt, "fasttrack", Mode::FastTrack, None, FASTTRACK)?;
     hunt.ends = run.outcome.stopped.is_none();
     if !hunt.ends && !hunt.interrupted {
-        hunt.report.warnings.push(
-            "the program does not end by itself in its share of the time; it was stopped, and \
-             nothing can be confirmed by running it to its end"
-                .to_owned(),
-        );
+        hunt.report.warnings.push(format!(
+            "the program did not end in {:.0} s, its share of the time: it was stopped, and \
+                 nothing can be confirmed by running it to its end; --time-limit gives it more",
+            began.elapsed().as_secs_f64()
+        ));
     }
     let complained = String::from_utf8_lossy(&run.outcome.stderr).into_owned();
     add(hunt, run);
@@ -223,8 +227,11 @@ fn try_to_confirm(hunt: &mut Hunt<'_>, share: f64) -> Result<String, Failure> {
         return Ok("nothing to confirm".to_owned());
     }
     if !hunt.ends {
-        return Ok("nothing was tried: the program does not end by itself".to_owned());
+        return Ok(format!("nothing was tried: {TOO_LONG}"));
     }
+    // What there was no time for is tried now, or said again.
+    let warnings = &mut hunt.report.warnings;
+    warnings.retain(|text| !text.starts_with(confirm::NO_TIME));
     let plain = Confirm::plain(
         args.steer.results.clone(),
         args.launch.clone(),
@@ -433,7 +440,7 @@ fn advise(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
         return Ok("nothing to advise on".to_owned());
     }
     if !hunt.ends {
-        return Ok("nothing was tried: the program does not end by itself".to_owned());
+        return Ok(format!("nothing was tried: {TOO_LONG}"));
     }
     hunt.progress.say("looking for repairs, and trying them");
     let child = Child::new()?;

@@ -100,7 +100,11 @@ fn a_program_that_hangs_is_stopped_and_what_it_did_is_reported() {
         &["--time-limit", "60s", "--runs", "0"],
         &Program::own(&["Patient"]),
     );
-    says(&done, 66, &["does not end by itself", "certain"]);
+    says(
+        &done,
+        66,
+        &["did not end in its share of the time", "certain"],
+    );
     assert_eq!(json["runs"][0]["ended"], "time-limit");
     assert_eq!(json["races"][0]["location"]["field"], "shared");
 }
