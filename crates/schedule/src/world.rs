@@ -375,6 +375,30 @@ impl World {
         }
     }
 
+    /// Nobody can run before a deadline, but somebody outside may bring what is
+    /// waited for: an answer over the network takes a while, and must not come after
+    /// every timeout.
+    fn time_stands_still(&self) -> bool {
+        self.can_be_helped() && !self.timers.is_empty() && !self.is_finished()
+    }
+
+    /// How far away the deadline is that nobody can run before, if somebody outside
+    /// may yet change that.
+    pub fn until_deadline(&self) -> Option<u64> {
+        let nobody = self.running.is_none() && self.ready.is_empty();
+        let waits = nobody && self.time_stands_still();
+        let &(deadline, ..) = self.timers.first().filter(|_| waits)?;
+        Some(deadline.saturating_sub(self.now))
+    }
+
+    /// Nobody came from outside: time passes to the deadline.
+    pub fn pass_time(&mut self) -> Next {
+        if self.until_deadline().is_some() {
+            self.expire_next();
+        }
+        self.resume()
+    }
+
     /// How often the turn was given to somebody.
     pub fn turns(&self) -> u64 {
         self.turns
@@ -472,6 +496,9 @@ impl World {
         loop {
             self.expire_due();
             let Some(&first) = self.ready.first() else {
+                if self.time_stands_still() {
+                    return Next::Idle;
+                }
                 if self.expire_next() {
                     continue;
                 }

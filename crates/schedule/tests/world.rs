@@ -196,6 +196,33 @@ fn help_may_come_from_outside() {
 }
 
 #[test]
+fn time_waits_for_who_is_outside() {
+    const MINUTE: u64 = 60_000_000_000;
+    let mut w = world(Lowest, 2);
+    assert_eq!(w.leave(0), Next::Run(1));
+    let until = w.now() + MINUTE;
+    assert_eq!(w.until_deadline(), None, "somebody runs");
+    assert_eq!(w.block(1, blocked(Why::Sleep, 0, Some(until))), Next::Idle);
+    assert_eq!(w.resume(), Next::Idle);
+    assert_eq!(w.until_deadline(), Some(MINUTE));
+    // An answer comes before the deadline.
+    assert_eq!(w.back(0, op(Kind::Begin)), Next::Run(0));
+    assert_eq!(w.leave(0), Next::Idle);
+    assert!(w.now() < until);
+    // None comes.
+    assert_eq!(w.pass_time(), Next::Run(1));
+    assert_eq!((w.woken(1), w.now()), (Wake::TimedOut, until));
+    assert_eq!(w.pass_time(), Next::Idle, "somebody runs");
+    // Nobody is outside: there is nothing to wait for.
+    w.end(0);
+    let until = until + 60;
+    assert_eq!(
+        w.block(1, blocked(Why::Sleep, 0, Some(until))),
+        Next::Run(1)
+    );
+}
+
+#[test]
 fn a_turn_is_given_once() {
     let mut w = world(Lowest, 3);
     assert_eq!(w.leave(0), Next::Run(1));

@@ -3,6 +3,8 @@
 //! One that sleeps in the kernel although it has the turn waits for something
 //! that only another thread can bring: class initialisation, a native lock,
 //! input. It is taken to be outside, another one runs, and the report says so.
+//! While somebody is outside and nobody else can run, time passes as it does
+//! elsewhere, and to a far deadline when nothing has come for a while.
 //! When all that the program waits for has ended but the JVM does not shut down,
 //! daemons go on. When nothing at all has happened for long, the run is ended with
 //! a dump.
@@ -21,6 +23,10 @@ const PATIENCE: u32 = 5;
 const JVM_PATIENCE: u32 = 200;
 /// Looks in a row that find nobody running although somebody could.
 const IDLE: u32 = 100;
+/// The same while a deadline is waited for.
+const SHORT_PERIOD: Duration = Duration::from_millis(1);
+/// How long threads outside have to bring something before a far deadline comes.
+const MOST_WAITED: Duration = Duration::from_secs(2);
 /// Looks between two times that the schedule is handed to the file system.
 const FLUSH: u32 = 20;
 /// How long the JVM may take to tell what its threads do when a run is given up.
@@ -49,6 +55,7 @@ impl Control {
         let mut asleep: Option<(u32, u64)> = None;
         let (mut looks, mut jvm_looks, mut idle_looks) = (0, 0, 0);
         let (mut flushed, mut unflushed) = (0, 0);
+        let mut waiting: Option<(u64, Instant)> = None;
         loop {
             if self.is_over.load(Ordering::Acquire) {
                 if self.worker().is_none() {
@@ -58,13 +65,20 @@ impl Control {
                 std::thread::sleep(PERIOD);
                 continue;
             }
-            std::thread::sleep(PERIOD);
+            std::thread::sleep(if waiting.is_some() {
+                SHORT_PERIOD
+            } else {
+                PERIOD
+            });
             let now = self.beat.load(Ordering::Relaxed);
-            let (running, idle) = {
+            let (running, idle, deadline) = {
                 let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
-                let running = state.world.running().and_then(|t| self.place(t));
-                (running, state.world.is_idle())
+                let world = &state.world;
+                let running = world.running().and_then(|t| self.place(t));
+                let deadline = world.until_deadline().map(|left| (world.turns(), left));
+                (running, world.is_idle(), deadline)
             };
+            waiting = self.let_time_pass(a, waiting, deadline);
             unflushed += 1;
             if unflushed >= FLUSH && now != flushed {
                 (flushed, unflushed) = (now, 0);
@@ -115,6 +129,27 @@ impl Control {
                 self.give_up(a);
             }
         }
+    }
+
+    /// `deadline`: how often the turn was given so far, and how far the deadline is
+    /// that is waited for. Since when it is, comes back.
+    fn let_time_pass(
+        &self,
+        a: &Agent,
+        waiting: Option<(u64, Instant)>,
+        deadline: Option<(u64, u64)>,
+    ) -> Option<(u64, Instant)> {
+        let (turns, left) = deadline?;
+        let since = match waiting {
+            Some((before, since)) if before == turns => since,
+            _ => return Some((turns, Instant::now())),
+        };
+        if since.elapsed() < Duration::from_nanos(left).min(MOST_WAITED) {
+            return waiting;
+        }
+        let next = self.ask(a, World::pass_time);
+        self.tell(next);
+        None
     }
 
     /// Whether a thread that is not the program's, such as a compiler, wants to run.
