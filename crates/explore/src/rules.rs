@@ -41,6 +41,8 @@ type Version = u64;
 pub struct Rules {
     locks: FxHashMap<Object, Lock>,
     waiting: FxHashMap<Thread, Waiting>,
+    /// Notified by somebody who makes no steps.
+    disturbed: FxHashSet<Object>,
     permits: FxHashSet<Thread>,
     interrupted: FxHashSet<Thread>,
     alive: FxHashSet<Thread>,
@@ -55,6 +57,16 @@ impl Rules {
             alive: threads.into_iter().collect(),
             ..Rules::default()
         }
+    }
+
+    /// Somebody who makes no steps notifies those who wait, and who may be about to:
+    /// they have given up the monitor before they say so. The next one who waits there
+    /// wakes for no reason, as is allowed at any time.
+    pub fn disturb(&mut self, lock: Object) {
+        for waiting in self.waiting.values_mut().filter(|w| w.lock == lock) {
+            waiting.notified = true;
+        }
+        self.disturbed.insert(lock);
     }
 
     /// Who holds a lock exclusively.
@@ -190,7 +202,7 @@ impl Rules {
                 made.done = !made.cleared;
                 if made.done {
                     self.give_up(lock);
-                    let notified = false;
+                    let notified = self.disturbed.remove(&lock);
                     self.waiting.insert(me, Waiting { lock, notified });
                 }
             }
@@ -261,5 +273,29 @@ impl Rules {
     /// The thread's update of the location changed it.
     pub fn updated(&mut self, me: Thread, at: Loc) {
         self.wrote(me, at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_disturbed_need_not_wait() {
+        let (lock, timed) = (7, false);
+        let wait = Label::new(0, Op::Wait(lock));
+        let end = Label::new(0, Op::WaitEnd { lock, timed });
+        let mut rules = Rules::new([0]);
+        rules.step(&wait);
+        assert_eq!(rules.picks(&end), 0);
+        rules.disturb(lock);
+        assert_eq!(rules.picks(&end), 1);
+        assert!(rules.step(&end).notified);
+        // Once more: it may have come before the wait.
+        rules.step(&wait);
+        assert_eq!(rules.picks(&end), 1);
+        rules.step(&end);
+        rules.step(&wait);
+        assert_eq!(rules.picks(&end), 0);
     }
 }

@@ -176,6 +176,20 @@ impl Guided {
         }
     }
 
+    /// What a thread does that makes no steps: it wakes others.
+    pub fn from_outside(&mut self, op: &Op) {
+        let to = match op.kind {
+            Kind::Notify | Kind::NotifyAll => {
+                let lock = self.object(op.obj);
+                return self.rules.disturb(lock);
+            }
+            Kind::Unpark => explore::Op::Unpark(self.other(op)),
+            Kind::Interrupt => explore::Op::Interrupt(self.other(op)),
+            _ => return,
+        };
+        self.rules.step(&Label::new(explore::Thread::MAX, to));
+    }
+
     /// What came of the thread's last step.
     pub fn result(&self, thread: Thread) -> Option<Made> {
         self.threads.get(thread as usize)?.result

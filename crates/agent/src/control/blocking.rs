@@ -6,6 +6,7 @@ use super::{Control, Place};
 use crate::Agent;
 use crate::jni::Jni;
 use jni_sys::{jint, jobject};
+use schedule::guided::slot_of;
 use schedule::{Blocked, Kind, Wake, Why};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -167,8 +168,13 @@ impl Control {
             return None;
         }
         let other = self.place_of(jni, thread)?;
-        if self.settings.is_exploring() && Place::current().is_some() {
-            self.step_on(a, jni, Kind::Unpark, other, 0);
+        if self.settings.is_exploring() {
+            match Place::current() {
+                Some(_) => {
+                    self.step_on(a, jni, Kind::Unpark, other, 0);
+                }
+                None => self.from_outside(a, jni, Kind::Unpark, 0, slot_of(other.thread)),
+            }
             return Some(());
         }
         if Place::current().is_some() && !self.is_busy(jni) {
@@ -188,8 +194,11 @@ impl Control {
         let Some(other) = self.place_of(jni, thread) else {
             return;
         };
-        if self.settings.is_exploring() && Place::current().is_some() {
-            return self.interrupt_explored(a, jni, thread, other);
+        if self.settings.is_exploring() {
+            return match Place::current() {
+                Some(_) => self.interrupt_explored(a, jni, thread, other),
+                None => self.from_outside(a, jni, Kind::Interrupt, 0, slot_of(other.thread)),
+            };
         }
         if Place::current().is_some() && !self.is_busy(jni) {
             self.point(a, jni, op(Kind::Interrupt));

@@ -132,9 +132,28 @@ impl Control {
         let kind = if all { Kind::NotifyAll } else { Kind::Notify };
         // A monitor that no step told of is not the program's.
         let number = a.bridge.get().map_or(0, |b| b.number_of(jni, o, false));
-        if number != 0 {
-            self.step(a, jni, kind, number as u64, 0);
+        match Place::current() {
+            _ if number == 0 => {}
+            Some(_) => {
+                self.step(a, jni, kind, number as u64, 0);
+            }
+            None => self.from_outside(a, jni, kind, number as u64, 0),
         }
+    }
+
+    /// A thread that is not controlled wakes one that is.
+    pub(super) fn from_outside(&self, a: &Agent, jni: Jni, kind: Kind, obj: u64, slot: u32) {
+        self.name_uncontrolled(a, "when a thread of the JDK wakes one of the program");
+        let site = 0;
+        self.guided(|g| {
+            g.from_outside(&Op {
+                kind,
+                site,
+                obj,
+                slot,
+            })
+        });
+        self.stir(a, jni);
     }
 
     pub(super) fn park_explored(&self, a: &Agent, jni: Jni, absolute: bool, time: i64) {
@@ -154,7 +173,8 @@ impl Control {
         }
     }
 
-    /// The flag was set before we were asked: nobody may see it before the step.
+    /// The flag was set before we were asked: nobody of the program may see it before
+    /// the step.
     pub(super) fn interrupt_explored(
         &self,
         a: &Agent,

@@ -76,9 +76,6 @@ fn as_many_executions_as_there_are_classes() {
     }
 }
 
-/// `Courier` looks at a field twice in a row. That the second look races does
-/// not follow from executions in which both come before or after the write; what
-/// lies between the two is found only if every access to what races is a point.
 /// Executions that are made before JVMs are used again.
 const ALONE: u64 = 4;
 
@@ -118,6 +115,24 @@ fn the_first_compare_and_set_succeeds() {
     assert_eq!(found.code, Some(0), "{}", found.stderr);
 }
 
+/// The thread of the JDK that sees to the end of processes makes no steps. That it
+/// wakes somebody is honoured, and said: the exploration is not complete.
+#[test]
+fn whoever_waits_for_a_process_is_not_stuck() {
+    let results = tempfile::tempdir().unwrap();
+    let found = verify(&Program::own(&["Forker"]), results.path(), &[]);
+    let report = &found.report;
+    assert_eq!(report.get("deadlocks"), None, "{report}");
+    assert_eq!(report["exploration"]["complete"], false, "{report}");
+    assert_eq!(
+        found.locations(),
+        BTreeSet::from(["Forker.shared".to_owned()])
+    );
+}
+
+/// `Courier` looks at a field twice in a row. That the second look races does
+/// not follow from executions in which both come before or after the write; what
+/// lies between the two is found only if every access to what races is a point.
 #[test]
 fn a_second_look_at_what_races_is_a_point_too() {
     let expected = Expected::load("examples");
