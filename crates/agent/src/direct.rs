@@ -19,6 +19,11 @@ pub struct Direct {
     pub races: u64,
 }
 
+/// Beside the mode of an atomic record: a compare-and-set is about to be tried;
+/// it has succeeded. Mirrored in PhotofinishEvents.java, and never in a trace.
+const TRIED: u64 = 4 << raw::MODE_SHIFT;
+const SUCCEEDED: u64 = 8 << raw::MODE_SHIFT;
+
 impl Direct {
     /// None for modes that do without.
     pub fn new(mode: Mode) -> Option<Direct> {
@@ -40,12 +45,24 @@ impl Agent {
     pub fn direct_event(&self, jni: Jni, thread: u32, words: [u64; 3], slot: u32) {
         let Some(direct) = &self.direct else { return };
         let [w0, w1, w2] = words;
-        let records = [w0, w1, w2, u64::from(raw::SLOT), u64::from(slot), 0];
+        let flags = w0 & (TRIED | SUCCEEDED);
+        let records = [
+            w0 & !flags,
+            w1,
+            w2,
+            u64::from(raw::SLOT),
+            u64::from(slot),
+            0,
+        ];
         let Some((event, _)) = raw::unpack(ThreadId(thread), &records).next() else {
             return;
         };
         let mut direct = direct.lock().unwrap_or_else(|e| e.into_inner());
-        direct.detector.event(&event);
+        match flags {
+            TRIED => direct.detector.attempt(&event),
+            SUCCEEDED => direct.detector.succeeded(&event),
+            _ => direct.detector.event(&event),
+        }
         let findings = direct.detector.findings();
         if findings.len() == direct.seen {
             return;

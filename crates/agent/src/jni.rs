@@ -161,6 +161,13 @@ impl Jni {
         (!self.clear() && !id.is_null()).then_some(id)
     }
 
+    /// A method of objects of the class, its own or inherited.
+    pub fn method(self, class: jclass, name: &str, desc: &str) -> Option<jmethodID> {
+        let (name, desc) = (c(name), c(desc));
+        let id = jni!(self, GetMethodID, class, name.as_ptr(), desc.as_ptr());
+        (!self.clear() && !id.is_null()).then_some(id)
+    }
+
     pub fn call_void(self, class: jclass, method: jmethodID, args: &[jvalue]) {
         jni!(self, CallStaticVoidMethodA, class, method, args.as_ptr());
         self.clear();
@@ -178,12 +185,9 @@ impl Jni {
 
     /// What a method of `o` says of `argument`; 0 if there is no such method.
     pub fn int_of(self, o: jobject, name: &str, desc: &str, argument: jobject) -> jint {
-        let (name, desc) = (c(name), c(desc));
-        let class = self.class_of(o);
-        let id = jni!(self, GetMethodID, class, name.as_ptr(), desc.as_ptr());
-        if self.clear() || id.is_null() {
+        let Some(id) = self.method(self.class_of(o), name, desc) else {
             return 0;
-        }
+        };
         let n = jni!(self, CallIntMethodA, o, id, &jvalue { l: argument });
         if self.clear() { 0 } else { n }
     }

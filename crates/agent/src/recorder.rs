@@ -21,6 +21,9 @@ use trace::{Encoder, ObjId, SiteId, ThreadId, Writer, raw};
 /// Bytes of a thread's buffer, a multiple of a record.
 const BUFFER: usize = 2730 * raw::BYTES;
 
+/// How often, a millisecond apart, the end looks for compare-and-sets under way.
+const LOOKS: usize = 50;
+
 /// How long a record may lie in its buffer at most.
 const SWEEP: Duration = Duration::from_millis(200);
 
@@ -185,11 +188,7 @@ impl Recorder {
 
     /// What the threads have in their buffers and is not in the trace yet.
     fn sweep(&self, agent: &Agent, last: bool) {
-        let buffers: Vec<_> = {
-            let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
-            state.buffers.values().cloned().collect()
-        };
-        for buffer in buffers {
+        for buffer in self.buffers() {
             let mut taken = buffer.taken.lock().unwrap_or_else(|e| e.into_inner());
             if taken.last {
                 continue; // its thread has just ended
@@ -213,8 +212,29 @@ impl Recorder {
         }
     }
 
+    fn buffers(&self) -> Vec<Arc<Buffer>> {
+        let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        state.buffers.values().cloned().collect()
+    }
+
+    /// Whether a record has its place, and does not count yet.
+    fn is_open(&self) -> bool {
+        self.buffers().iter().any(|buffer| {
+            let taken = buffer.taken.lock().unwrap_or_else(|e| e.into_inner());
+            !taken.last && buffer.is_open(taken.words)
+        })
+    }
+
     /// At the end of the VM.
     pub fn finish(&self, agent: &Agent) {
+        // A daemon thread may be in the middle of one. Its number is taken, and
+        // without its record nobody reads on; it will be there in no time.
+        for _ in 0..LOOKS {
+            if !self.is_open() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
         self.sweep(agent, true);
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         let written = state.tables(agent);
@@ -236,6 +256,19 @@ impl Recorder {
 }
 
 impl Buffer {
+    /// Whether the first record that does not count has a sequence number.
+    fn is_open(&self, from: usize) -> bool {
+        // SAFETY: as in `written`.
+        let words =
+            unsafe { std::slice::from_raw_parts(self.start as *const AtomicU64, BUFFER / 8) };
+        let mut records = words
+            .get(from..)
+            .unwrap_or_default()
+            .chunks_exact(raw::WORDS);
+        let first = records.find(|record| record[0].load(Ordering::Acquire) == 0);
+        first.is_some_and(|record| record[2].load(Ordering::Relaxed) != 0)
+    }
+
     /// Whole records from this word on. The thread may still be writing: a
     /// record counts once its first word is there, an atomic one once the next
     /// is, which continues it.
@@ -432,6 +465,7 @@ fn site_row(class: &ClassSites, s: &instrument::Site) -> tables::Site {
             SiteKind::FenceAcquire
             | SiteKind::FenceRelease
             | SiteKind::Finalizer
+            | SiteKind::Constructed
             | SiteKind::Frame
             | SiteKind::Freeze => tables::SiteKind::Other,
         },

@@ -8,6 +8,7 @@ use crate::jni::Jni;
 use crate::jvmti::class_in;
 use crate::memory::{FINAL, IGNORE, VOLATILE, leak};
 use crate::options::Mode;
+use crate::sites::FINALIZER;
 use instrument::{
     ALLOC_FIELD, FREEZE_FIELD, ID_FIELD, MemberRef, ShadowKind, SiteKind, is_jdk, shadow_name,
 };
@@ -138,6 +139,12 @@ impl Agent {
                 0,
                 0,
             ]),
+            (SiteKind::Constructed, _) => {
+                let finalize = jni.method(jni.class_of(o), "finalize", "()V")?;
+                let declared = self.jvmti.method_class(finalize);
+                let inherited = !declared.is_null() && !jni.superclass(declared).is_null();
+                inherited.then_some([FINALIZER, 0, 0])
+            }
             (SiteKind::Freeze, _) => {
                 // The class of the constructor, not that of the object.
                 let class = self.caller(jni);

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, RwLock};
 /// First words of sites that are never resolved, as the bridge knows them:
 /// an atomic access in a class that is checked; a constructor or finaliser.
 const CHECKED: i64 = 1;
-const FINALIZER: i64 = 2;
+pub const FINALIZER: i64 = 2;
 
 /// The sites of one class, numbered on from `first`.
 #[derive(Debug)]

@@ -34,7 +34,7 @@ use crate::held::HeldLocks;
 use crate::{AnyAccess, Detector};
 use order::{ClockView, Epoch, LockSetId};
 use rustc_hash::FxHashMap;
-use trace::{Event, Loc, SiteId};
+use trace::{Event, Loc, SiteId, ThreadId};
 
 /// Entries kept for one location.
 pub const HISTORY: usize = 512;
@@ -46,8 +46,20 @@ pub struct Hybrid {
     held: HeldLocks,
     history: FxHashMap<Loc, Vec<Entry>>,
     dropped: u64,
+    /// Compare-and-sets under way, a thread one.
+    attempts: FxHashMap<ThreadId, Attempt>,
     findings: Findings,
     events: u64,
+}
+
+/// What is to be said if it succeeds: of accesses that came before it, and of
+/// the epoch that it belongs to. (Accesses of others until its outcome is known
+/// may see what it wrote, so they are not held against it.)
+#[derive(Debug)]
+struct Attempt {
+    loc: Loc,
+    entry: Entry,
+    findings: Vec<Finding>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +78,7 @@ impl Default for Hybrid {
             held: HeldLocks::default(),
             history: FxHashMap::default(),
             dropped: 0,
+            attempts: FxHashMap::default(),
             findings: Findings::default(),
             events: 0,
         }
@@ -83,6 +96,40 @@ impl Detector for Hybrid {
         self.events += 1;
     }
 
+    fn attempt(&mut self, e: &Event) {
+        let at = self.clocks.enter(e);
+        self.attempts.remove(&e.thread);
+        if let Some(access) = AnyAccess::of(e.op) {
+            let entry = self.entry(at, e, access);
+            if let Some(findings) = self.races(at, e, access, entry) {
+                let loc = access.loc;
+                let attempt = Attempt {
+                    loc,
+                    entry,
+                    findings,
+                };
+                self.attempts.insert(e.thread, attempt);
+            }
+        }
+        self.clocks.leave(e);
+        self.events += 1;
+    }
+
+    fn succeeded(&mut self, e: &Event) {
+        let at = self.clocks.threads.index(e.thread);
+        let Some(attempt) = self.attempts.remove(&e.thread) else {
+            return;
+        };
+        let loc = AnyAccess::of(e.op).map(|access| access.loc);
+        if loc == Some(attempt.loc) {
+            attempt
+                .findings
+                .into_iter()
+                .for_each(|f| self.findings.add(f));
+            self.keep(at, attempt.loc, attempt.entry);
+        }
+    }
+
     fn findings(&self) -> &Findings {
         &self.findings
     }
@@ -95,15 +142,34 @@ impl Hybrid {
         self.dropped
     }
 
-    fn access(&mut self, at: usize, e: &Event, access: AnyAccess) {
-        let new = Entry {
+    fn entry(&mut self, at: usize, e: &Event, access: AnyAccess) -> Entry {
+        Entry {
             epoch: self.clocks.threads.get(at).epoch,
             site: e.site,
             locks: self.held.of(e.thread),
             write: access.write,
             atomic: access.atomic,
-        };
+        }
+    }
+
+    fn access(&mut self, at: usize, e: &Event, access: AnyAccess) {
+        let new = self.entry(at, e, access);
+        if let Some(findings) = self.races(at, e, access, new) {
+            findings.into_iter().for_each(|f| self.findings.add(f));
+            self.keep(at, access.loc, new);
+        }
+    }
+
+    /// What a new access races with; `None` if there is nothing new about it.
+    fn races(
+        &mut self,
+        at: usize,
+        e: &Event,
+        access: AnyAccess,
+        new: Entry,
+    ) -> Option<Vec<Finding>> {
         let history = self.history.entry(access.loc).or_default();
+        let mut findings = Vec::new();
         // In the same epoch nobody has learnt of the earlier one: whoever came
         // since found it unordered, and the pair is reported.
         if history.iter().any(|old| {
@@ -111,7 +177,7 @@ impl Hybrid {
                 && (old.site, old.locks) == (new.site, new.locks)
                 && (old.write, old.atomic) == (new.write, new.atomic)
         }) {
-            return;
+            return None;
         }
         for old in history.iter() {
             let conflict = AnyAccess::conflicts((old.write, new.write), (old.atomic, new.atomic));
@@ -123,7 +189,7 @@ impl Hybrid {
                 continue;
             }
             let owner = self.clocks.threads.owner(old.epoch);
-            self.findings.add(Finding {
+            findings.push(Finding {
                 kind: Kind::Hybrid,
                 loc: access.loc,
                 first: Access {
@@ -140,6 +206,11 @@ impl Hybrid {
                 count: 1,
             });
         }
+        Some(findings)
+    }
+
+    fn keep(&mut self, at: usize, loc: Loc, new: Entry) {
+        let history = self.history.entry(loc).or_default();
         let me = &self.clocks.threads.get(at).clock;
         history.retain(|old| {
             !((old.site, old.write, old.atomic) == (new.site, new.write, new.atomic)

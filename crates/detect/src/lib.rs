@@ -52,6 +52,17 @@ pub trait Detector: std::fmt::Debug + Send {
         events.iter().for_each(|e| self.event(e));
     }
 
+    /// A compare-and-set is about to be tried: what it is if it succeeds. For
+    /// producers that cannot wait for the outcome: whoever sees its value must
+    /// come after it, so it orders now; but it has written nothing yet. For
+    /// detectors that hold atomic accesses against nobody this is all.
+    fn attempt(&mut self, e: &Event) {
+        self.event(e);
+    }
+
+    /// The attempt, told again: it has succeeded. One that failed has read.
+    fn succeeded(&mut self, _: &Event) {}
+
     fn findings(&self) -> &Findings;
 }
 

@@ -212,6 +212,58 @@ proptest! {
         prop_assert_eq!(found, want);
     }
 
+    /// Compare-and-sets that are told of before their outcome is known, which
+    /// comes when others have gone on: some succeed, some have only read. Every
+    /// finding is one by definition, of the run as it was; with all outcomes
+    /// told at once and all successful, nothing is missed.
+    #[test]
+    fn attempts_are_held_against_nobody_unless_they_succeed(
+        program in programs(MANY),
+        schedule in schedules(),
+        outcomes in prop::collection::vec((any::<bool>(), 0usize..4), 1..8),
+        exact in any::<bool>(),
+    ) {
+        let events = execute(&program, &schedule).events;
+        let mut outcomes = outcomes.into_iter().cycle();
+        let mut hybrid = Hybrid::default();
+        // What happened, and attempts whose outcome is still to come.
+        let mut truth: Vec<Event> = Vec::new();
+        let mut open: Vec<(Event, bool, usize)> = Vec::new();
+        for e in events.iter().map(Some).chain([None]) {
+            for (attempt, succeeds, left) in std::mem::take(&mut open) {
+                if left > 0 && e.is_some_and(|e| e.thread != attempt.thread) {
+                    open.push((attempt, succeeds, left - 1));
+                } else if succeeds {
+                    hybrid.succeeded(&attempt);
+                } else if let Op::AtomicUpdate(loc, mode) = attempt.op {
+                    let read = Event { op: Op::AtomicRead(loc, mode), ..attempt };
+                    hybrid.event(&read);
+                    truth.push(read);
+                }
+            }
+            let Some(e) = e else { break };
+            if let Op::AtomicUpdate(..) = e.op {
+                let (succeeds, left) = outcomes.next().unwrap();
+                let (succeeds, left) = if exact { (true, 0) } else { (succeeds, left) };
+                hybrid.attempt(e);
+                open.push((*e, succeeds, left));
+                if succeeds {
+                    truth.push(*e);
+                }
+            } else {
+                hybrid.event(e);
+                truth.push(*e);
+            }
+        }
+        let keys = |d: &Hybrid| d.findings().iter().map(|f| f.key()).collect::<BTreeSet<_>>();
+        let want = keys(&fold(Hybrid::default(), &truth));
+        let found = keys(&hybrid);
+        prop_assert!(found.is_subset(&want), "{:?} and not {:?}", found, want);
+        if exact {
+            prop_assert_eq!(found, want);
+        }
+    }
+
     /// Static initialisers: nothing that happens-before orders is reported,
     /// nothing inside an ended one either, and what no initialiser can excuse
     /// is.

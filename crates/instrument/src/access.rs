@@ -16,9 +16,10 @@ pub enum Op {
     /// Reads and always writes: getAndSet, getAndAdd, getAndBitwise….
     Update = 2,
     /// Reads, and writes when the comparison holds. The `…AfterCas` probes
-    /// carry the outcome; compareAndExchange has none to carry and uses the
-    /// plain After probe: take it as a write, since a failed one and a
-    /// succeeded one cannot be told apart there.
+    /// carry the outcome. compareAndExchange has none to carry and uses the
+    /// plain After probe; an `exchanged…` probe before it tells what was seen
+    /// and what was expected. Without that (the result is dropped, or of
+    /// another type than what was expected) it counts as one that succeeded.
     Cas = 3,
 }
 

@@ -64,6 +64,13 @@ impl Weaver<'_, '_, '_> {
             }
             if self.cx.finalizes && self.cx.detects() {
                 brackets.extend(self.finalizer()?);
+            } else if self.may_inherit_finalizer() && keeps_this(self.code) {
+                let site = self.site_at(SiteKind::Constructed, 0);
+                self.editor.keep_this();
+                brackets.push(Bracket {
+                    returns: vec![self.this_call(probes::CONSTRUCTED, site)?],
+                    ..Bracket::default()
+                });
             }
         } else if self.cx.control.on && &*self.cx.method == "<clinit>" {
             brackets.push(self.linking()?);
@@ -207,6 +214,23 @@ impl Weaver<'_, '_, '_> {
             thrown: vec![(probes::LINKING_END, None)],
             ..Bracket::default()
         })
+    }
+
+    /// Whether this is a constructor after which a finaliser of a superclass may
+    /// run. When a class is loaded nobody knows its superclass, so the first
+    /// object made decides. FastTrack needs none of it: there finalisers come
+    /// after everything.
+    fn may_inherit_finalizer(&self) -> bool {
+        let has_none = |name: &str| {
+            matches!(
+                name,
+                "java/lang/Object" | "java/lang/Enum" | "java/lang/Record"
+            )
+        };
+        self.cx.mode.is_events()
+            && self.checks()
+            && &*self.cx.method == "<init>"
+            && !self.cx.class.super_name().is_none_or(|n| has_none(&n))
     }
 
     /// The end of a constructor happens before the finaliser.

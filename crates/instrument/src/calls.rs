@@ -337,12 +337,17 @@ impl Weaver<'_, '_, '_> {
         let before = (access.op != Op::Read && reported).then_some(probes.before);
         let point = controlled.then_some(probes.point);
         let result = (controlled && tells).then_some(probes::CAS_RESULT);
+        let exchanged = match access.op {
+            Op::Cas if after.is_some() && !tells => exchanged(target, spilled),
+            _ => None,
+        };
         let mut with_cp = |probe: Option<Probe>| match probe {
             Some(p) => self.cx.probe(p).map(|cp| Some((p, cp))),
             None => Ok(None),
         };
         let (point, before) = (with_cp(point)?, with_cp(before)?);
         let (result, after) = (with_cp(result)?, with_cp(after)?);
+        let told = with_cp(exchanged.as_ref().map(|e| e.probe))?;
 
         let mut asm = classfile::Snippet::new(&mut self.cx.class.pool);
         let a = &mut asm;
@@ -364,6 +369,22 @@ impl Weaver<'_, '_, '_> {
             a.dup().push_int(site);
             call_probe(a, probe, cp);
         }
+        if let (Some((probe, cp)), Some(e)) = (told, &exchanged) {
+            if e.wide {
+                a.dup2()
+            } else {
+                a.dup()
+            };
+            a.load(e.expected.desc, e.expected.local);
+            // What is passed as a byte may have more bits on the stack.
+            match e.expected.desc {
+                "B" => a.raw(&[op::I2B], 1, 1),
+                "C" => a.raw(&[op::I2C], 1, 1),
+                "S" => a.raw(&[op::I2S], 1, 1),
+                _ => a,
+            };
+            call_probe(a, probe, cp);
+        }
         if let Some((probe, cp)) = after {
             if tells {
                 a.dup();
@@ -376,6 +397,33 @@ impl Weaver<'_, '_, '_> {
         self.editor.replace(insn.pc, snippet);
         Ok(())
     }
+}
+
+/// How to tell what became of a compare-and-exchange.
+struct Exchanged<'s, 'd> {
+    probe: Probe,
+    expected: &'s Spilled<'d>,
+    wide: bool,
+}
+
+/// None if the result and what was expected cannot be compared as they are.
+fn exchanged<'s, 'd>(target: &MemberRef, spilled: &'s [Spilled<'d>]) -> Option<Exchanged<'s, 'd>> {
+    let expected = spilled.get(spilled.len().checked_sub(2)?)?;
+    let result = target.desc.rsplit(')').next()?;
+    let kind = |desc: &str| match desc.as_bytes().first() {
+        Some(b'B' | b'C' | b'S' | b'I') => Some(probes::EXCHANGED_INT),
+        Some(b'J') => Some(probes::EXCHANGED_LONG),
+        Some(b'F') => Some(probes::EXCHANGED_FLOAT),
+        Some(b'D') => Some(probes::EXCHANGED_DOUBLE),
+        Some(b'L' | b'[') => Some(probes::EXCHANGED_REFERENCE),
+        _ => None,
+    };
+    let probe = kind(expected.desc).filter(|p| kind(result).is_some_and(|r| r.name == p.name))?;
+    Some(Exchanged {
+        probe,
+        expected,
+        wide: matches!(result, "J" | "D"),
+    })
 }
 
 /// One family's probes.

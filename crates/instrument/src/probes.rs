@@ -18,7 +18,11 @@ impl Probe {
         let desc = self.desc.as_bytes();
         let (mut at, mut slots) = (1, 0);
         while desc[at] != b')' {
-            slots += if desc[at] == b'J' { 2 } else { 1 };
+            slots += if matches!(desc[at], b'J' | b'D') {
+                2
+            } else {
+                1
+            };
             if desc[at] == b'L' {
                 while desc[at] != b';' {
                     at += 1;
@@ -90,6 +94,9 @@ probes! {
     INIT_END = "initEnd" "(I)V";
     /// At the end of a constructor: (object, site).
     FREEZE = "freeze" "(Ljava/lang/Object;I)V";
+    /// At the end of a constructor, in events, if its class may have inherited a
+    /// finaliser: (object, site).
+    CONSTRUCTED = "constructed" "(Ljava/lang/Object;I)V";
     /// What this thread did happens before a later syncAcquire of the object.
     SYNC_RELEASE = "syncRelease" "(Ljava/lang/Object;I)V";
     /// The other end.
@@ -106,6 +113,12 @@ probes! {
     VH_AFTER = "vhAfter" "(Ljava/lang/invoke/VarHandle;Ljava/lang/Object;III)V";
     /// After a VarHandle compare-and-set.
     VH_AFTER_CAS = "vhAfterCas" "(ZLjava/lang/invoke/VarHandle;Ljava/lang/Object;III)V";
+    /// After a compare-and-exchange, before its after-probe: (witness, expected).
+    EXCHANGED_INT = "exchangedInt" "(II)V";
+    EXCHANGED_LONG = "exchangedLong" "(JJ)V";
+    EXCHANGED_FLOAT = "exchangedFloat" "(FF)V";
+    EXCHANGED_DOUBLE = "exchangedDouble" "(DD)V";
+    EXCHANGED_REFERENCE = "exchangedReference" "(Ljava/lang/Object;Ljava/lang/Object;)V";
     /// A fence; the site's kind says which way.
     FENCE = "fence" "(I)V";
     /// Start of a modelled method: what happens inside is not the program's.

@@ -33,6 +33,8 @@ pub enum SiteKind {
     NewArray,
     /// A constructor of a class with a finaliser, or that finaliser.
     Finalizer,
+    /// The end of a constructor of a class that may have inherited one.
+    Constructed,
     /// The end of a constructor of a class whose final fields are frozen there.
     Freeze,
     /// A hook of `models.rs`.

@@ -61,6 +61,9 @@
 //!   gives every number once. Their order is a legal order of the
 //!   synchronisation: a release takes its number before it lets go, an acquire
 //!   after it got hold.
+//! - A compare-and-set takes its number before it is tried, since whoever sees
+//!   what it wrote has a later one. If it fails, `ORDER` stands there instead,
+//!   and an `ATOMIC_READ` with a number of its own follows.
 //! - An atomic record and its `SLOT` stand in the same buffer: make room for
 //!   both (48 bytes) before writing the first.
 //! - Write w1 and w2, then w0: a buffer taken away in the middle of a record

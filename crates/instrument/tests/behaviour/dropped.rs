@@ -2,17 +2,17 @@
 //! more use for it: probes at the end of a constructor have.
 
 use classfile::op;
-use instrument::Policy;
+use instrument::{Mode, Policy, SiteKind};
 
 use crate::support::{Scratch, bridge, path, run};
 
-/// `class Dropped { final Object kept; Dropped(int n) }`. The constructor divides
+/// `class Dropped extends parent { final Object kept; Dropped(int n) }`. The constructor divides
 /// by n, if that is not 0, before it calls `super()`, with a handler around; the
 /// frame of the return knows nothing of local 0.
-fn dropped() -> Vec<u8> {
+fn dropped(parent: &str) -> Vec<u8> {
     let texts = [
         "Dropped",
-        "java/lang/Object",
+        parent,
         "<init>",
         "(I)V",
         "Code",
@@ -71,7 +71,23 @@ fn dropped() -> Vec<u8> {
 
 #[test]
 fn a_constructor_whose_frames_forget_this_verifies() {
-    let scratch = Scratch::new("dropped");
+    verifies(
+        "dropped",
+        "java/lang/Object",
+        Mode::FastTrack,
+        SiteKind::Freeze,
+    );
+    // In events there is one more probe, if the class may inherit a finaliser.
+    verifies(
+        "dropped-too",
+        "java/lang/Number",
+        Mode::Events,
+        SiteKind::Constructed,
+    );
+}
+
+fn verifies(name: &str, parent: &str, mode: Mode, probed_as: SiteKind) {
+    let scratch = Scratch::new(name);
     let source = scratch.0.join("Main.java");
     let text = "class Main { public static void main(String[] args) throws Exception {\n\
         var made = Class.forName(\"Dropped\").getConstructor(int.class);\n\
@@ -81,12 +97,12 @@ fn a_constructor_whose_frames_forget_this_verifies() {
     for dir in [&plain, &probed] {
         run("javac", &["-d", path(dir), path(&source)]);
     }
-    let bytes = dropped();
+    let bytes = dropped(parent);
     std::fs::write(plain.join("Dropped.class"), &bytes).unwrap();
-    let result = super::rewrite_with(&bytes, &Policy::default(), 100_000);
+    let result = super::rewrite_in(mode, &bytes, &Policy::default(), 100_000);
     assert!(result.skipped.is_empty(), "{:?}", result.skipped);
-    let freezes = |s: &instrument::Site| s.kind == instrument::SiteKind::Freeze;
-    assert!(result.sites.iter().any(freezes), "{:?}", result.sites);
+    let kinds: Vec<_> = result.sites.iter().map(|s| s.kind).collect();
+    assert!(kinds.contains(&probed_as), "{kinds:?}");
     std::fs::write(probed.join("Dropped.class"), result.bytes.unwrap()).unwrap();
 
     let classes = scratch.0.join("bridge");

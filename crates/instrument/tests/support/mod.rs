@@ -92,6 +92,8 @@ fn java_type(desc: &str) -> String {
     match desc {
         "I" => "int".to_owned(),
         "J" => "long".to_owned(),
+        "F" => "float".to_owned(),
+        "D" => "double".to_owned(),
         "Z" => "boolean".to_owned(),
         object => object
             .trim_start_matches('L')

@@ -135,3 +135,72 @@ fn an_update_comes_after_what_was_done_before_the_one_it_sees() {
         }
     }
 }
+
+/// Compare-and-sets of every kind: one that fails has only read, and gives no
+/// order; one that succeeds does both.
+#[test]
+fn a_compare_and_set_that_fails_is_a_read() {
+    let all = |way: &str| {
+        let program = Program::own(&["Attempts", way]);
+        let trace = record(&format!("attempts-{way}"), &program, &[]);
+        [
+            ("fasttrack", program.detect(&[]).locations()),
+            (
+                "hybrid",
+                program.detect(&["--detector", "hybrid"]).locations(),
+            ),
+            (
+                "fasttrack, offline",
+                offline(&trace, "fasttrack").locations(),
+            ),
+            ("hybrid, offline", offline(&trace, "hybrid").locations()),
+        ]
+    };
+    // What became of one whose result is boxed nobody knows: it may have succeeded.
+    let told = [
+        "Set",
+        "Weak",
+        "WeakRelease",
+        "Exchange",
+        "ExchangeRelease",
+        "ByteExchange",
+        "LongExchange",
+        "FloatExchange",
+        "DoubleExchange",
+        "ReferenceExchange",
+        "Static",
+        "Element",
+        "Counter",
+    ];
+    let unordered: BTreeSet<String> = told
+        .iter()
+        .map(|way| format!("Attempts${way}.data"))
+        .collect();
+    for (detector, found) in all("fail") {
+        // Its order stands at once for those who cannot wait for the outcome.
+        if detector != "hybrid" {
+            assert_eq!(found, unordered, "{detector}");
+        } else {
+            assert!(found.is_subset(&unordered), "{found:?}");
+        }
+    }
+    for way in ["succeed", "first"] {
+        for (detector, found) in all(way) {
+            assert_eq!(found, BTreeSet::new(), "{detector}, {way}");
+        }
+    }
+    let written = BTreeSet::from(["Attempts$Plain.x".to_owned()]);
+    for (detector, found) in all("plain") {
+        // On the spot it counts as a read.
+        let none = detector == "fasttrack";
+        assert_eq!(
+            found,
+            if none {
+                BTreeSet::new()
+            } else {
+                written.clone()
+            },
+            "{detector}"
+        );
+    }
+}

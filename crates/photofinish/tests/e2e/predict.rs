@@ -88,7 +88,8 @@ fn an_entry_changed_without_the_lock_of_its_bucket_races() {
 }
 
 /// What orders two threads by data that makes no events, in queues, barriers and
-/// collections of the JDK, does so in every schedule.
+/// collections of the JDK, does so in every schedule. So do atomics, whether they
+/// succeed or fail, and the end of a constructor before a finaliser.
 #[test]
 fn no_schedule_breaks_the_order_that_trusted_code_keeps() {
     let expected = Expected::load("ordered");
@@ -98,7 +99,9 @@ fn no_schedule_breaks_the_order_that_trusted_code_keeps() {
         "pool-",
         "future-",
         "shared-",
-        "life-piped-",
+        "life-",
+        "atomic-",
+        "handle-",
     ];
     in_parallel(&groups, |group| {
         let [(_, program)] = &expected.programs("ordered")[..] else {

@@ -131,34 +131,89 @@ public final class Photofinish {
 
     public static void rawBefore(Object o, long offset, int code, int site) {
         PhotofinishThread t = self();
-        if (t != null && t.quiet == 0) PhotofinishHandles.raw(t, o, offset, code, site, true);
+        if (t == null || t.quiet != 0) return;
+        PhotofinishHandles.raw(t, o, offset, code, site, PhotofinishHandles.BEFORE);
     }
 
     public static void rawAfter(Object o, long offset, int code, int site) {
         PhotofinishThread t = self();
-        if (t == null || t.quiet != 0) return;
-        PhotofinishHandles.raw(t, o, offset, code, site, false);
-        if (t.updating != null) PhotofinishControl.updated(t, site);
+        if (t != null) rawAfter(t, t.exchanged == 0, o, offset, code, site);
     }
 
     public static void rawAfterCas(boolean done, Object o, long offset, int code, int site) {
-        rawAfter(o, offset, code, site);
+        PhotofinishThread t = self();
+        if (t != null) rawAfter(t, done, o, offset, code, site);
+    }
+
+    private static void rawAfter(PhotofinishThread t, boolean done, Object o, long offset, int code, int site) {
+        t.exchanged = 0;
+        if (t.quiet != 0) return;
+        int when = done ? PhotofinishHandles.DONE : PhotofinishHandles.FAILED;
+        PhotofinishHandles.raw(t, o, offset, code, site, when);
+        if (t.updating != null) PhotofinishControl.updated(t, site);
     }
 
     public static void vhBefore(VarHandle vh, Object base, int index, int code, int site) {
         PhotofinishThread t = self();
-        if (t != null && t.quiet == 0) PhotofinishHandles.varHandle(t, vh, base, index, code, site, true);
+        if (t == null || t.quiet != 0) return;
+        PhotofinishHandles.varHandle(t, vh, base, index, code, site, PhotofinishHandles.BEFORE);
     }
 
     public static void vhAfter(VarHandle vh, Object base, int index, int code, int site) {
         PhotofinishThread t = self();
-        if (t == null || t.quiet != 0) return;
-        PhotofinishHandles.varHandle(t, vh, base, index, code, site, false);
-        if (t.updating != null) PhotofinishControl.updated(t, site);
+        if (t == null) return;
+        int exchanged = t.exchanged;
+        // Of a number that was boxed for it another box says nothing.
+        boolean done = exchanged == 0
+                || exchanged == OTHER_REFERENCE && vh != null && !PhotofinishHandle.of(t, vh, site).references;
+        vhAfter(t, done, vh, base, index, code, site);
     }
 
     public static void vhAfterCas(boolean done, VarHandle vh, Object base, int index, int code, int site) {
-        vhAfter(vh, base, index, code, site);
+        PhotofinishThread t = self();
+        if (t != null) vhAfter(t, done, vh, base, index, code, site);
+    }
+
+    private static void vhAfter(
+            PhotofinishThread t, boolean done, VarHandle vh, Object base, int index, int code, int site) {
+        t.exchanged = 0;
+        if (t.quiet != 0) return;
+        int when = done ? PhotofinishHandles.DONE : PhotofinishHandles.FAILED;
+        PhotofinishHandles.varHandle(t, vh, base, index, code, site, when);
+        if (t.updating != null) PhotofinishControl.updated(t, site);
+    }
+
+    // A compare-and-exchange is told by what it saw, and what it wanted to see. One of which nothing is told
+    // counts as one that succeeded.
+
+    private static final int OTHER_NUMBER = 1;
+    private static final int OTHER_REFERENCE = 2;
+
+    public static void exchangedInt(int witness, int expected) {
+        exchanged(witness == expected ? 0 : OTHER_NUMBER);
+    }
+
+    public static void exchangedLong(long witness, long expected) {
+        exchanged(witness == expected ? 0 : OTHER_NUMBER);
+    }
+
+    // These are compared by their bits, and of those that are no number one is as good as another.
+
+    public static void exchangedFloat(float witness, float expected) {
+        exchangedInt(Float.floatToIntBits(witness), Float.floatToIntBits(expected));
+    }
+
+    public static void exchangedDouble(double witness, double expected) {
+        exchangedLong(Double.doubleToLongBits(witness), Double.doubleToLongBits(expected));
+    }
+
+    public static void exchangedReference(Object witness, Object expected) {
+        exchanged(witness == expected ? 0 : OTHER_REFERENCE);
+    }
+
+    private static void exchanged(int how) {
+        PhotofinishThread t = self();
+        if (t != null) t.exchanged = how;
     }
 
     /** Explicit fences order through one imaginary variable: more than they promise, never less. */
@@ -336,6 +391,14 @@ public final class Photofinish {
         if (!finalizer(site)) PhotofinishLocks.syncAcquire(t, o, site);
         else if (PhotofinishNative.EVENTS) PhotofinishLocks.syncAcquire(t, PhotofinishTable.FINALIZABLE, site);
         else PhotofinishClocks.acquireAll(t);
+    }
+
+    public static void constructed(Object o, int site) {
+        PhotofinishThread t = self();
+        if (t == null) return;
+        long inherits = PhotofinishNative.U.getLong(PhotofinishNative.SITES + ((long) site << 5));
+        if (inherits == 0) inherits = PhotofinishNative.resolveFor(t, site, o);
+        if (inherits > 0) PhotofinishLocks.syncRelease(t, PhotofinishTable.FINALIZABLE, site);
     }
 
     /** Whether the site is the end of a constructor or the start of a finaliser. */

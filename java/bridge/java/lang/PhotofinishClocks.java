@@ -8,7 +8,8 @@ import static java.lang.PhotofinishNative.U;
  * <p>A clock that belongs to a variable or a lock is an `int[]` in the Java heap, so it goes when
  * its owner goes; kept in the agent it would have to be kept for ever. Releases come before the
  * operation that they stand for and acquires after it: an edge may be taken that the run did not
- * quite have (a compare-and-set that then failed), but none is ever missed.
+ * quite have, but none is ever missed. A compare-and-set that fails has released nothing; what was
+ * published for it is taken back, unless others have built on it by then.
  */
 final class PhotofinishClocks {
     private static final long INTS = PhotofinishNative.INT_BASE;
@@ -124,7 +125,8 @@ final class PhotofinishClocks {
         if (v != null) acquire(t, v);
     }
 
-    static void volatileWrite(PhotofinishThread t, Object base, long off) {
+    /** `tries`: with an operation that may fail, and is then taken back. */
+    static void volatileWrite(PhotofinishThread t, Object base, long off, boolean tries) {
         if (base == null) base = PhotofinishNative.STATIC_CLOCKS;
         int[] old;
         int[] joined;
@@ -137,6 +139,19 @@ final class PhotofinishClocks {
                 }
             }
         } while (!U.compareAndSetReference(base, off, old, joined));
+        if (tries) t.tries(joined, old);
         tick(t);
+    }
+
+    /**
+     * A compare-and-set is over. If it has failed, what was published for it is taken back. Published clocks
+     * never change, so one that is still there is all that was added since. Whoever acquired it meanwhile
+     * knows more than it should; nobody knows less.
+     */
+    static void tried(PhotofinishThread t, Object base, long off, boolean failed) {
+        int[] mine = t.tried;
+        if (base == null) base = PhotofinishNative.STATIC_CLOCKS;
+        if (failed && mine != null) U.compareAndSetReference(base, off, mine, t.replaced);
+        t.tries(null, null);
     }
 }

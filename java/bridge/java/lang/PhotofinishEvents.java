@@ -11,6 +11,9 @@ import static java.lang.PhotofinishNative.U;
  * number (for statics: the number of the class).
  */
 final class PhotofinishEvents {
+    /** Words for compare-and-sets under way, each in the linking of the one before: two each. */
+    static final int ATTEMPTS = 8;
+
     static final int ATOMIC_READ = 3;
     static final int ATOMIC_WRITE = 4;
     static final int ATOMIC_UPDATE = 5;
@@ -31,6 +34,11 @@ final class PhotofinishEvents {
     static final int INIT_BEGIN = 24;
     static final int INIT_END = 25;
     private static final int SLOT = 29;
+
+    /** Flags beside the mode, for a detector in the agent only: a compare-and-set is tried; it has succeeded. */
+    private static final long TRIED = 4L << 8;
+
+    private static final long SUCCEEDED = 8L << 8;
     private static final int ORDER = 30;
     private static final int RECORD = 24;
     private static final int VOLATILE_MODE = 2;
@@ -128,11 +136,85 @@ final class PhotofinishEvents {
         if (PhotofinishNative.DIRECT) {
             PhotofinishNative.event(t.clock, w0, id, seq, slot);
         } else {
-            room(t);
+            room(t, 2);
             if (PhotofinishControl.ON) last = t;
             put(t, w0, id, seq);
             put(t, SLOT, slot & 0xffffffffL, 0);
         }
+    }
+
+    /**
+     * A compare-and-set is about to be tried. Whoever sees what it writes has a later number, so the number
+     * is taken now; but whether it is a write nobody knows yet. So its record keeps its place, and does not
+     * count until it is over. (If the JVM is killed before, the number is missing, and readers stop there.)
+     */
+    static void attempt(PhotofinishThread t, int op, int mode, int site, long id, int slot) {
+        if (t.attempted == ATTEMPTS) settle(t, 0); // some have thrown
+        long w0 = ATOMIC_READ + op | (long) mode << 8 | (long) site << 16;
+        if (PhotofinishNative.FULL) PhotofinishFlow.place(t);
+        if (PhotofinishNative.DIRECT) {
+            PhotofinishNative.event(t.clock, w0 | TRIED, id, U.getAndAddLong(null, PhotofinishNative.SEQ, 1), slot);
+            return;
+        }
+        room(t, 3);
+        long p = t.cursor;
+        if (p == 0) return; // after the end
+        if (PhotofinishControl.ON) last = t;
+        U.putLong(p + 8, id);
+        U.putLong(p + 16, U.getAndAddLong(null, PhotofinishNative.SEQ, 1));
+        U.putLong(p + RECORD + 8, slot & 0xffffffffL);
+        U.putLong(p + RECORD, SLOT);
+        t.cursor = p + 2 * RECORD;
+        t.attempts[t.attempted] = p;
+        t.attempts[t.attempted + 1] = w0;
+        t.attempted += 2;
+    }
+
+    /** The record of the attempt at the site, which is over; 0 if it counts already. */
+    private static long over(PhotofinishThread t, int site) {
+        int i = t.attempted - 2;
+        while (i >= 0 && (int) (t.attempts[i + 1] >>> 16) != site) i -= 2;
+        if (i < 0) return 0;
+        settle(t, i + 2); // they have thrown
+        t.attempted = i;
+        return t.attempts[i];
+    }
+
+    /** It has written. */
+    static void succeeded(PhotofinishThread t, int op, int mode, int site, long id, int slot) {
+        long w0 = ATOMIC_READ + op | (long) mode << 8 | (long) site << 16;
+        if (!PhotofinishNative.DIRECT) {
+            long p = over(t, site);
+            if (p != 0) U.putLong(p, w0);
+            return;
+        }
+        PhotofinishNative.event(t.clock, w0 | SUCCEEDED, id, 1, slot);
+    }
+
+    /** It has only read; the number that was taken for it stands for nothing. */
+    static void failed(PhotofinishThread t, int mode, int site, long id, int slot) {
+        long p = over(t, site);
+        if (p != 0 && t.cursor == p + 2 * RECORD) {
+            if (PhotofinishControl.ON) last = t;
+            long w0 = ATOMIC_READ | (long) mode << 8 | (long) site << 16;
+            U.putLong(p + 2 * RECORD + 8, slot & 0xffffffffL);
+            U.putLong(p + 2 * RECORD, SLOT);
+            U.putLong(p + RECORD + 8, id);
+            U.putLong(p + RECORD + 16, U.getAndAddLong(null, PhotofinishNative.SEQ, 1));
+            U.putLong(p + RECORD, w0);
+            t.cursor = p + 3 * RECORD;
+            U.putLong(p, ORDER);
+            return;
+        }
+        // The JVM did something else in between: it reads twice then, which is no more than once.
+        if (p != 0) U.putLong(p, ATOMIC_READ | (long) mode << 8 | (long) site << 16);
+        atomic(t, 0, mode, site, id, slot);
+    }
+
+    /** Records of attempts, from one on, count from now on as of successes: the order they may give is there. */
+    private static void settle(PhotofinishThread t, int from) {
+        for (int i = from; i < t.attempted; i += 2) U.putLong(t.attempts[i], t.attempts[i + 1]);
+        t.attempted = from;
     }
 
     static void sync(PhotofinishThread t, int event, int site, long operand) {
@@ -161,7 +243,7 @@ final class PhotofinishEvents {
         if (PhotofinishNative.FULL) PhotofinishFlow.end(t);
         sync(t, END, 0, 0);
         if (PhotofinishNative.DIRECT) return;
-        PhotofinishNative.flush(t.clock);
+        flush(t);
         t.cursor = 0; // the buffer goes to another thread
         t.limit = 0;
     }
@@ -174,14 +256,19 @@ final class PhotofinishEvents {
         sync(t, all ? NOTIFY_ALL : NOTIFY, site, shadowId(lock));
     }
 
-    private static void room(PhotofinishThread t) {
-        if (t.cursor + 2 * RECORD > t.limit) t.cursor = PhotofinishNative.flush(t.clock);
+    private static void room(PhotofinishThread t, int records) {
+        if (t.cursor + records * RECORD > t.limit) t.cursor = flush(t);
+    }
+
+    private static long flush(PhotofinishThread t) {
+        settle(t, 0);
+        return PhotofinishNative.flush(t.clock);
     }
 
     static void put(PhotofinishThread t, long w0, long w1, long w2) {
         long p = t.cursor;
         if (p + RECORD > t.limit) {
-            p = PhotofinishNative.flush(t.clock);
+            p = flush(t);
             if (p == 0) return; // after the end
         }
         U.putLong(p + 8, w1);

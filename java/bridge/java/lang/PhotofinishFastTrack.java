@@ -82,7 +82,7 @@ final class PhotofinishFastTrack {
         if (off == 0) {
             if (PhotofinishNative.resolveFor(t, site, o) != 0) write(t, o, site);
         } else if (off == VOLATILE && (t.quiet == 0 || o instanceof Thread)) {
-            PhotofinishClocks.volatileWrite(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 16));
+            PhotofinishClocks.volatileWrite(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 16), false);
         }
     }
 

@@ -17,10 +17,15 @@ final class PhotofinishHandle extends WeakReference<VarHandle> {
     final int kind;
     final long offset;
     final int shift;
+
+    /** Whether the memory holds references, and not numbers that may have been boxed on their way. */
+    final boolean references;
+
     private final WeakReference<Object> base;
 
     private PhotofinishHandle(VarHandle vh, int kind, long offset, int shift, Object base) {
         super(vh);
+        this.references = direct(vh).getClass().getName().startsWith("java.lang.invoke.VarHandleReferences$");
         this.kind = kind;
         this.offset = offset;
         this.shift = shift;

@@ -19,7 +19,19 @@ final class PhotofinishHandles {
     private static final int RELEASE = 3;
     private static final int VOLATILE = 4;
     private static final int ADDRESSES = 1 << 12;
+
+    /** When a probe comes: before the access, or after one that did what it was to do, or did not. */
+    static final int BEFORE = 0;
+
+    static final int DONE = 1;
+    static final int FAILED = 2;
+
     private static final long INTERRUPTED = PhotofinishNative.offset(Thread.class, "interrupted");
+
+    /** What a compare-and-exchange saw, if it was not what it expected. */
+    static final int OTHER_NUMBER = 1;
+
+    static final int OTHER_REFERENCE = 2;
 
     /** Stands for all memory off the heap. */
     private static final Object OFF_HEAP = new Object();
@@ -34,30 +46,37 @@ final class PhotofinishHandles {
     }
 
     static void acquireInterrupt(PhotofinishThread t, Thread self) {
-        if (INTERRUPTED > 0) raw(t, self, INTERRUPTED, READ | VOLATILE << 4, 0, false);
+        if (INTERRUPTED > 0) raw(t, self, INTERRUPTED, READ | VOLATILE << 4, 0, DONE);
     }
 
-    static void varHandle(PhotofinishThread t, VarHandle vh, Object base, int index, int code, int site, boolean before) {
+    /** Whether the compare-and-exchange has succeeded; of a number that was boxed for it another box says nothing. */
+    static boolean exchanged(PhotofinishThread t, VarHandle vh, int site) {
+        if (t.exchanged != OTHER_REFERENCE) return t.exchanged == 0;
+        return vh != null && !PhotofinishHandle.of(t, vh, site).references;
+    }
+
+    static void varHandle(PhotofinishThread t, VarHandle vh, Object base, int index, int code, int site, int when) {
         if (vh == null) return;
         PhotofinishHandle h = PhotofinishHandle.of(t, vh, site);
         switch (h.kind) {
             case PhotofinishHandle.FIELD:
-                raw(t, base, h.offset, code, site, before);
+                raw(t, base, h.offset, code, site, when);
                 break;
             case PhotofinishHandle.STATIC:
-                raw(t, h.base(), h.offset, code, site, before);
+                raw(t, h.base(), h.offset, code, site, when);
                 break;
             case PhotofinishHandle.ARRAY:
-                raw(t, base, h.offset + ((long) index << h.shift), code, site, before);
+                raw(t, base, h.offset + ((long) index << h.shift), code, site, when);
                 break;
             default:
-                if (code >> 4 != PLAIN) raw(t, base == null ? vh : base, 1L << 40 | index, code, site, before);
+                if (code >> 4 != PLAIN) raw(t, base == null ? vh : base, 1L << 40 | index, code, site, when);
         }
     }
 
-    static void raw(PhotofinishThread t, Object o, long offset, int code, int site, boolean before) {
+    static void raw(PhotofinishThread t, Object o, long offset, int code, int site, int when) {
         int op = code & 15;
         int mode = code >> 4;
+        boolean before = when == BEFORE;
         if (o == null) {
             if (mode == PLAIN) return;
             // Addresses share clocks: more order than there is, never less, and a bounded number.
@@ -76,8 +95,8 @@ final class PhotofinishHandles {
                 return;
             }
         }
-        if (before ? mode == ACQUIRE : mode == RELEASE) return;
-        atomic(t, o, offset, op, mode, site, before);
+        if (before ? mode == ACQUIRE : mode == RELEASE && op != CAS) return;
+        atomic(t, o, offset, op, mode, site, when);
     }
 
     /**
@@ -110,7 +129,7 @@ final class PhotofinishHandles {
         int row = l.row(offset);
         if (row < 0) return;
         if (l.clock(row) != 0) { // reflection on a volatile field
-            atomic(t, o, offset, write ? WRITE : READ, VOLATILE, site, write);
+            atomic(t, o, offset, write ? WRITE : READ, VOLATILE, site, write ? BEFORE : DONE);
         } else if (PhotofinishNative.EVENTS) {
             long id = PhotofinishEvents.id(t, o, l.read(row), site);
             PhotofinishEvents.access(t, write, site, id, (int) l.write(row));
@@ -121,12 +140,13 @@ final class PhotofinishHandles {
         }
     }
 
-    private static void atomic(PhotofinishThread t, Object o, long offset, int op, int mode, int site, boolean before) {
+    private static void atomic(PhotofinishThread t, Object o, long offset, int op, int mode, int site, int when) {
+        boolean before = when == BEFORE;
         if (PhotofinishNative.EVENTS) {
             // An update is told before the operation, and a read after it: a number taken on one side only
             // would be too late for those who see the value, or too early for whose value it saw.
             int kind = !before ? 0 : op == WRITE || mode == RELEASE ? 1 : 2;
-            if (before ? op != READ : op != WRITE) event(t, o, offset, mode, site, kind);
+            if (before ? op != READ : op != WRITE) event(t, o, offset, mode, site, kind, op == CAS, when);
             return;
         }
         if (!o.getClass().isArray()) {
@@ -136,8 +156,12 @@ final class PhotofinishHandles {
             int row = l.row(offset);
             if (row >= 0 && l.clock(row) != 0) {
                 Object base = statics ? null : o;
-                if (before) PhotofinishClocks.volatileWrite(t, base, l.clock(row));
-                else PhotofinishClocks.volatileRead(t, base, l.clock(row));
+                if (before) {
+                    PhotofinishClocks.volatileWrite(t, base, l.clock(row), op == CAS);
+                    return;
+                }
+                if (op == CAS && mode != ACQUIRE) PhotofinishClocks.tried(t, base, l.clock(row), when == FAILED);
+                if (mode != RELEASE) PhotofinishClocks.volatileRead(t, base, l.clock(row));
                 return;
             }
         }
@@ -161,16 +185,20 @@ final class PhotofinishHandles {
             }
         }
         if (before) {
-            clocks.release(t, offset);
-        } else {
+            clocks.release(t, offset, op == CAS);
+            return;
+        }
+        if (op == CAS && mode != ACQUIRE) clocks.tried(t, offset, when == FAILED);
+        if (mode != RELEASE) {
             int[] c = clocks.get(offset);
             if (c != null) PhotofinishClocks.acquire(t, c);
             if (op == READ) against(t, o, offset, op, site);
         }
     }
 
-    /** kind: 0 read, 1 write, 2 both. */
-    private static void event(PhotofinishThread t, Object o, long offset, int mode, int site, int kind) {
+    /** kind: 0 read, 1 write, 2 both; `tries` if it writes only on success. */
+    private static void event(
+            PhotofinishThread t, Object o, long offset, int mode, int site, int kind, boolean tries, int when) {
         Class<?> c = o.getClass();
         long where = 0;
         int slot = 1 << 31 | (int) offset; // if nothing else tells the location apart
@@ -187,6 +215,19 @@ final class PhotofinishHandles {
         }
         int strength = mode == VOLATILE ? 2 : mode == OPAQUE && checked(site) ? 0 : 1; // see raw
         long id = where > 0 ? PhotofinishEvents.fieldId(t, o, where) : PhotofinishEvents.shadowId(PhotofinishTable.near(t, o, site));
-        PhotofinishEvents.atomic(t, kind, strength, site, id, slot);
+        if (!tries || mode == ACQUIRE) {
+            PhotofinishEvents.atomic(t, kind, strength, site, id, slot);
+        } else if (when == BEFORE) {
+            PhotofinishEvents.attempt(t, kind, strength, site, id, slot);
+        } else {
+            // One that only releases learns nothing from what it sees.
+            boolean learns = mode != RELEASE;
+            if (when == FAILED) {
+                PhotofinishEvents.failed(t, learns ? strength : 0, site, id, slot);
+            } else {
+                PhotofinishEvents.succeeded(t, learns ? 2 : 1, strength, site, id, slot);
+                if (learns) PhotofinishEvents.atomic(t, 0, strength, site, id, slot);
+            }
+        }
     }
 }

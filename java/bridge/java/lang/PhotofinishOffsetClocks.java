@@ -5,6 +5,8 @@ package java.lang;
  * VarHandle or Unsafe treats as volatile. Open addressing; guarded by its own monitor.
  */
 final class PhotofinishOffsetClocks {
+    private static final int[] NOTHING = {};
+
     private long[] offsets = new long[8];
     private int[][] clocks = new int[8][];
     private int used;
@@ -13,14 +15,25 @@ final class PhotofinishOffsetClocks {
         return clocks[slot(offset)];
     }
 
-    synchronized void release(PhotofinishThread t, long offset) {
+    /** `tries`: with an operation that may fail, and is then taken back. */
+    synchronized void release(PhotofinishThread t, long offset, boolean tries) {
         if (2 * used > offsets.length) grow();
         int i = slot(offset);
         if (clocks[i] == null) {
             offsets[i] = offset;
             used++;
         }
-        clocks[i] = PhotofinishClocks.releaseInto(t, clocks[i]);
+        int[] old = clocks[i];
+        clocks[i] = PhotofinishClocks.releaseInto(t, old);
+        if (tries) t.tries(clocks[i], old);
+    }
+
+    /** See PhotofinishClocks. */
+    synchronized void tried(PhotofinishThread t, long offset, boolean failed) {
+        int i = slot(offset);
+        boolean mine = clocks[i] != null && clocks[i] == t.tried;
+        if (failed && mine) clocks[i] = t.replaced == null ? NOTHING : t.replaced;
+        t.tries(null, null);
     }
 
     private int slot(long offset) {

@@ -48,6 +48,20 @@ public final class PhotofinishThread {
 
     private boolean setsUsed = true;
 
+    /**
+     * A compare-and-set is under way: the clock that was published for it, and the one in whose place
+     * (see PhotofinishClocks); in events, where the records of those stand that are, innermost last, each
+     * followed by what it says on success (see PhotofinishEvents).
+     */
+    int[] tried;
+
+    int[] replaced;
+    final long[] attempts = new long[PhotofinishNative.EVENTS ? PhotofinishEvents.ATTEMPTS : 0];
+    int attempted;
+
+    /** How the compare-and-exchange ended whose after-probe comes next (see Photofinish). */
+    int exchanged;
+
     /** What is known now, for objects to be frozen with; null when that has changed since. */
     int[] frozen;
 
@@ -205,6 +219,11 @@ public final class PhotofinishThread {
         if (last == null || other == this) return;
         if (PhotofinishNative.EVENTS) PhotofinishEvents.joined(this, other);
         else PhotofinishClocks.acquire(this, last);
+    }
+
+    void tries(int[] published, int[] instead) {
+        tried = published;
+        replaced = instead;
     }
 
     void growHeld() {
