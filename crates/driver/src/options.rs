@@ -20,7 +20,8 @@ const FLAGS: &[&str] = &[
 /// Methods of `java.util` for which the optimising compiler has code of its
 /// own: with that, their reads of the program's arrays would vanish once they
 /// are hot.
-const ARRAY_INTRINSICS: &str = "_copyOf,_copyOfRange,_base64_encodeBlock,_base64_decodeBlock";
+const ARRAY_INTRINSICS: &str =
+    "_copyOf,_copyOfRange,_base64_encodeBlock,_base64_decodeBlock,_equalsB,_equalsC";
 
 /// The same for natives that the agent stands before. They order nothing in
 /// happens-before, so FastTrack does not ask for them.

@@ -14,6 +14,9 @@ use crate::probes::{self, Probe};
 use crate::site::{MemberRef, Site, SiteKind};
 
 const VAR_HANDLE: &str = "java/lang/invoke/VarHandle";
+const REFLECT_ARRAY: &str = "java/lang/reflect/Array";
+/// Where `Arrays.equals`, `mismatch` and `compare` read.
+const ARRAYS_SUPPORT: &str = "jdk/internal/util/ArraysSupport";
 const UNSAFES: [&str; 2] = ["jdk/internal/misc/Unsafe", "sun/misc/Unsafe"];
 
 /// An argument in its local.
@@ -48,6 +51,8 @@ impl Weaver<'_, '_, '_> {
             (op::INVOKESTATIC, "java/lang/System") if full && target.name == "arraycopy" => {
                 self.array_copy(insn, &target)
             }
+            (op::INVOKESTATIC, REFLECT_ARRAY) if self.checks() => self.reflected(insn, &target),
+            (op::INVOKESTATIC, ARRAYS_SUPPORT) if self.checks() => self.mismatch(insn, &target),
             (op::INVOKESTATIC, VAR_HANDLE) => self.fence(insn, &target),
             (op::INVOKEVIRTUAL, VAR_HANDLE) => self.var_handle(insn, &target),
             (op::INVOKEVIRTUAL, class) if UNSAFES.contains(&class) => {
@@ -68,7 +73,8 @@ impl Weaver<'_, '_, '_> {
             return false;
         };
         match &*member.class {
-            VAR_HANDLE => true,
+            VAR_HANDLE | REFLECT_ARRAY => true,
+            ARRAYS_SUPPORT => member.name == "mismatch",
             "java/lang/System" => member.name == "arraycopy",
             class => member.name == "clone" || UNSAFES.contains(&class),
         }
@@ -143,6 +149,74 @@ impl Weaver<'_, '_, '_> {
             a.push_int(site);
         })?;
         self.editor.insert_before(insn.pc, snippet);
+        Ok(())
+    }
+
+    /// `Array.get(array, i)`, `Array.setInt(array, i, n)` and the like.
+    fn reflected(&mut self, insn: &Insn, target: &MemberRef) -> Result<(), WeaveError> {
+        let (kind, probe) = match target.name.get(..3) {
+            Some("get") => (SiteKind::ElemRead, probes::REFLECTED_READ),
+            Some("set") => (SiteKind::ElemWrite, probes::REFLECTED_WRITE),
+            _ => return Ok(()),
+        };
+        if !target.desc.starts_with("(Ljava/lang/Object;I") {
+            return Ok(()); // getLength
+        }
+        let Some(spilled) = self.spill(&target.desc) else {
+            return Ok(());
+        };
+        let [array, index, ..] = spilled.as_slice() else {
+            return Ok(());
+        };
+        let site = self.range_site(kind, insn);
+        let snippet = self.snippet(probe, |a| {
+            store_all(a, &spilled);
+            load_all(a, &spilled);
+            a.aload(array.local).iload(index.local).push_int(site);
+        })?;
+        self.editor.insert_before(insn.pc, snippet);
+        Ok(())
+    }
+
+    /// How far it read only its result tells.
+    fn mismatch(&mut self, insn: &Insn, target: &MemberRef) -> Result<(), WeaveError> {
+        if !target.desc.ends_with(")I") {
+            return Ok(());
+        }
+        let Some(spilled) = self.spill(&target.desc) else {
+            return Ok(());
+        };
+        let (first, from, second, from2, length) = match spilled.as_slice() {
+            [a, b, n] => (a, None, b, None, n),
+            [a, i, b, j, n] => (a, Some(i), b, Some(j), n),
+            _ => return Ok(()),
+        };
+        if [first, second].iter().any(|s| !s.desc.starts_with('['))
+            || [from, from2, Some(length)]
+                .iter()
+                .flatten()
+                .any(|s| s.desc != "I")
+        {
+            return Ok(());
+        }
+        let site = self.range_site(SiteKind::ElemRead, insn);
+        let mut asm = classfile::Snippet::new(&mut self.cx.class.pool);
+        store_all(&mut asm, &spilled);
+        load_all(&mut asm, &spilled);
+        let keep = asm.finish()?;
+        self.editor.insert_before(insn.pc, keep);
+        let snippet = self.snippet(probes::MISMATCH, |a| {
+            a.dup();
+            for (array, from) in [(first, from), (second, from2)] {
+                a.aload(array.local);
+                match from {
+                    Some(from) => a.iload(from.local),
+                    None => a.push_int(0),
+                };
+            }
+            a.iload(length.local).push_int(site);
+        })?;
+        self.editor.insert_after(insn.pc, snippet);
         Ok(())
     }
 

@@ -66,6 +66,13 @@ probes! {
     WRITE_ELEM = "writeElem" "(Ljava/lang/Object;II)V";
     /// Before System.arraycopy, its arguments unchecked.
     ARRAYCOPY = "arraycopy" "(Ljava/lang/Object;ILjava/lang/Object;III)V";
+    /// Before java.lang.reflect.Array's get and set: (array or anything else, index
+    /// perhaps out of bounds, site).
+    REFLECTED_READ = "reflectedRead" "(Ljava/lang/Object;II)V";
+    REFLECTED_WRITE = "reflectedWrite" "(Ljava/lang/Object;II)V";
+    /// After ArraysSupport.mismatch: (its result, the arrays and where they were
+    /// compared from, how many elements at most, site).
+    MISMATCH = "mismatch" "(ILjava/lang/Object;ILjava/lang/Object;III)V";
     /// Before clone() of an array (or null).
     CLONE_ARRAY = "cloneArray" "(Ljava/lang/Object;I)V";
     /// After Object.clone: the copy carries the original's shadow fields.

@@ -71,28 +71,29 @@ public final class Photofinish {
 
     public static void arraycopy(Object src, int from, Object dst, int to, int length, int site) {
         PhotofinishThread t = self();
-        if (t == null) return;
-        if (PhotofinishNative.FULL) PhotofinishFlow.copied(t, src, from, dst, to, length, site);
-        range(t, src, from, length, site, false);
-        range(t, dst, to, length, site, true);
+        if (t != null) PhotofinishRanges.copied(t, src, from, dst, to, length, site);
     }
 
     public static void cloneArray(Object array, int site) {
         PhotofinishThread t = self();
-        if (t == null || array == null) return;
-        if (PhotofinishNative.FULL) PhotofinishFlow.copied(t, array, 0, null, 0, PhotofinishTable.length(array), site);
-        range(t, array, 0, PhotofinishTable.length(array), site, false);
+        if (t != null && array != null) {
+            PhotofinishRanges.copied(t, array, 0, null, 0, PhotofinishTable.length(array), site);
+        }
     }
 
-    private static void range(PhotofinishThread t, Object array, int from, int length, int site, boolean write) {
-        if (array == null || from < 0 || length <= 0) return;
-        int end = PhotofinishTable.length(array);
-        if (length > end - from) return; // the program's own call throws
-        for (int i = from; i < from + length; i++) {
-            if (PhotofinishNative.EVENTS) PhotofinishEvents.elem(t, array, i, site, write);
-            else if (write) PhotofinishFastTrack.writeElem(t, array, i, site);
-            else PhotofinishFastTrack.readElem(t, array, i, site);
-        }
+    public static void reflectedRead(Object array, int index, int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishRanges.element(t, array, index, site, false);
+    }
+
+    public static void reflectedWrite(Object array, int index, int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishRanges.element(t, array, index, site, true);
+    }
+
+    public static void mismatch(int at, Object a, int from, Object b, int from2, int length, int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishRanges.compared(t, at, a, from, b, from2, length, site);
     }
 
     /** The fields we added were copied by Object.clone; the copy must not inherit them. */
@@ -161,12 +162,7 @@ public final class Photofinish {
 
     public static void vhAfter(VarHandle vh, Object base, int index, int code, int site) {
         PhotofinishThread t = self();
-        if (t == null) return;
-        int exchanged = t.exchanged;
-        // Of a number that was boxed for it another box says nothing.
-        boolean done = exchanged == 0
-                || exchanged == OTHER_REFERENCE && vh != null && !PhotofinishHandle.of(t, vh, site).references;
-        vhAfter(t, done, vh, base, index, code, site);
+        if (t != null) vhAfter(t, PhotofinishHandles.exchanged(t, vh, site), vh, base, index, code, site);
     }
 
     public static void vhAfterCas(boolean done, VarHandle vh, Object base, int index, int code, int site) {
@@ -186,15 +182,12 @@ public final class Photofinish {
     // A compare-and-exchange is told by what it saw, and what it wanted to see. One of which nothing is told
     // counts as one that succeeded.
 
-    private static final int OTHER_NUMBER = 1;
-    private static final int OTHER_REFERENCE = 2;
-
     public static void exchangedInt(int witness, int expected) {
-        exchanged(witness == expected ? 0 : OTHER_NUMBER);
+        exchanged(witness == expected ? 0 : PhotofinishHandles.OTHER_NUMBER);
     }
 
     public static void exchangedLong(long witness, long expected) {
-        exchanged(witness == expected ? 0 : OTHER_NUMBER);
+        exchanged(witness == expected ? 0 : PhotofinishHandles.OTHER_NUMBER);
     }
 
     // These are compared by their bits, and of those that are no number one is as good as another.
@@ -208,7 +201,7 @@ public final class Photofinish {
     }
 
     public static void exchangedReference(Object witness, Object expected) {
-        exchanged(witness == expected ? 0 : OTHER_REFERENCE);
+        exchanged(witness == expected ? 0 : PhotofinishHandles.OTHER_REFERENCE);
     }
 
     private static void exchanged(int how) {

@@ -62,6 +62,10 @@ public final class Main {
         all.put("arrays-fill", new WholeArrays.Fill());
         all.put("arrays-sort", new WholeArrays.Sort());
         all.put("arrays-copy-of", new WholeArrays.CopyOf());
+        all.put("arrays-equals", new WholeArrays.ArraysEquals());
+        all.put("arrays-mismatch", new WholeArrays.Mismatch());
+        all.put("reflective-get", new WholeArrays.ReflectiveGet());
+        all.put("reflective-set", new WholeArrays.ReflectiveSet());
 
         all.put("reflection-field", new Indirect.ReflectionField());
         all.put("reflection-static", new Indirect.ReflectionAgainstPlain());

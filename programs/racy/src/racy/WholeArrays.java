@@ -1,5 +1,6 @@
 package racy;
 
+import java.lang.reflect.Array;
 import java.util.Arrays;
 
 /** Operations on whole arrays against an access of one element. */
@@ -77,6 +78,60 @@ final class WholeArrays {
             Duel.run(
                     () -> copy = Arrays.copyOf(xs, 4), // race: arrays-copy-of
                     () -> xs[1] = "c"); // race: arrays-copy-of
+        }
+    }
+
+    static final class ArraysEquals implements Section {
+        final byte[] xs = new byte[32];
+        boolean same;
+
+        @Override
+        public void run() throws Exception {
+            byte[] mine = new byte[32];
+            same = Arrays.equals(mine, mine.clone()); // loads what comparing needs
+            Duel.run(
+                    () -> same = Arrays.equals(xs, mine), // race: arrays-equals
+                    () -> xs[0] = 1); // race: arrays-equals
+        }
+    }
+
+    /** The arrays differ before they end, and the race is before that. */
+    static final class Mismatch implements Section {
+        final double[] xs = new double[32];
+        int at;
+
+        @Override
+        public void run() throws Exception {
+            double[] mine = new double[32];
+            mine[20] = 1;
+            at = Arrays.mismatch(mine, mine.clone());
+            Duel.run(
+                    () -> at = Arrays.mismatch(xs, 4, 32, mine, 4, 32), // race: arrays-mismatch
+                    () -> xs[4] = 1); // race: arrays-mismatch
+        }
+    }
+
+    static final class ReflectiveGet implements Section {
+        final short[] xs = new short[8];
+        Object seen;
+
+        @Override
+        public void run() throws Exception {
+            Duel.run(
+                    () -> seen = Array.get(xs, 3), // race: reflective-get
+                    () -> xs[3] = 1); // race: reflective-get
+        }
+    }
+
+    static final class ReflectiveSet implements Section {
+        final float[] xs = new float[8];
+        float seen;
+
+        @Override
+        public void run() throws Exception {
+            Duel.run(
+                    () -> Array.setFloat(xs, 3, 1), // race: reflective-set
+                    () -> seen = xs[3]); // race: reflective-set
         }
     }
 }
