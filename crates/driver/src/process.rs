@@ -557,7 +557,8 @@ mod tests {
             None,
         );
         stuck.watchdog = Some(Watchdog {
-            patience: Duration::from_millis(700),
+            // Enough for a shell to have set its trap on a busy machine.
+            patience: Duration::from_secs(3),
             files: vec![],
             most: None,
         });
@@ -573,12 +574,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("log");
         let script = format!(
-            "for i in 1 2 3 4 5 6 7 8; do echo $i >> {}; sleep 0.3; done",
+            "for i in 1 2 3 4 5 6 7 8 9 10; do echo $i >> {}; sleep 0.6; done",
             log.display()
         );
         let mut slow = job(&script, Output::Capture, None);
         slow.watchdog = Some(Watchdog {
-            patience: Duration::from_millis(1600),
+            patience: Duration::from_secs(4),
             files: vec![log],
             most: None,
         });

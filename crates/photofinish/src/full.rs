@@ -4,6 +4,7 @@
 use crate::args::Predict;
 use crate::exit::{self, Failure};
 use anyhow::Context;
+use report::text::counted;
 use retrace::{Completed, Stats, Table};
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
@@ -49,8 +50,10 @@ pub fn complaints(stats: &Stats) -> Vec<String> {
     let mut texts = Vec::new();
     if stats.lost_events > 0 {
         texts.push(format!(
-            "{} threads could not be followed to their end: {} of {} events are taken to depend on all before them",
-            stats.lost_threads, stats.lost_events, stats.events
+            "{} could not be followed to the end: {} of {} events are taken to depend on all before them",
+            counted(stats.lost_threads, "thread", "threads"),
+            stats.lost_events,
+            stats.events
         ));
     }
     if !stats.impure.is_empty() {

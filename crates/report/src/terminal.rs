@@ -11,7 +11,7 @@ use crate::finding::{AccessOp, Frame, Location, in_jdk};
 use crate::result::{Access, Race, Report, Run};
 use crate::snippet::span;
 use crate::suppress::array_type;
-use crate::text::{clean, clean_line};
+use crate::text::{clean, clean_line, counted};
 use crate::timeline::Timelines;
 use std::io::{self, Write};
 
@@ -390,10 +390,6 @@ impl Page<'_> {
             report.timing.total_s,
         )
     }
-}
-
-fn counted(n: u64, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// `1 run (exit code 0)`, `5 runs (exit codes 0, 1)`.

@@ -5,6 +5,11 @@
 /// Longer than any name that is read rather than skipped.
 const LONGEST: usize = 240;
 
+/// `1 run`, `3 runs`.
+pub fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
 /// The text with everything that is not plainly visible written as an escape,
 /// cut to a readable length.
 pub fn clean(text: &str) -> String {

@@ -1,6 +1,7 @@
 //! The tables, as text with aligned columns.
 
 use super::{Comparison, Found, Subject};
+use crate::text::counted;
 use std::collections::BTreeSet;
 
 /// Table 3: a row a scheduler.
@@ -55,8 +56,8 @@ pub fn by_scheduler(all: &Comparison, subjects: &[Subject]) -> String {
     format!(
         "{}{} in all, at {}\n",
         aligned(&rows),
-        counted(total.len(), "race", "races"),
-        counted(locations(&total), "location", "locations"),
+        counted(total.len() as u64, "race", "races"),
+        counted(locations(&total) as u64, "location", "locations"),
     )
 }
 
@@ -90,10 +91,6 @@ fn thrashing(all: &Comparison, subject: &Subject) -> String {
         0 => String::new(),
         n => format!("{:.1} %", 100.0 * thrashed as f64 / n as f64),
     }
-}
-
-fn counted(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// The first column to the left, the others to the right.

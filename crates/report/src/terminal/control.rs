@@ -1,11 +1,11 @@
 //! The part of the page that comes from controlled runs: what became of races
 //! that were made to happen, standstills, uncaught exceptions.
 
-use super::{Page, SHORT_STACK, Style, counted, is_jdk, place};
+use super::{Page, SHORT_STACK, Style, is_jdk, place};
 use crate::confirmed::{Deadlock, Effect, Failure, Harm, Outcome, Replay};
 use crate::finding::{AccessOp, Frame};
 use crate::result::{Access, Hidden, Race, Report, Status};
-use crate::text::{clean, clean_line};
+use crate::text::{clean, clean_line, counted};
 use std::collections::BTreeSet;
 use std::io;
 

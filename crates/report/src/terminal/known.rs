@@ -1,9 +1,9 @@
 //! The part of the page about races that are known already: suppressed ones,
 //! and the comparison with an earlier result.
 
-use super::{Page, Style, counted};
+use super::{Page, Style};
 use crate::result::Report;
-use crate::text::clean;
+use crate::text::{clean, counted};
 use serde_json::Value;
 use std::io;
 
