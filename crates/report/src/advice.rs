@@ -38,7 +38,7 @@ pub struct Suggestion {
     /// What it does not do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caution: Option<String>,
-    /// On how many of the runs that showed the race it would have helped.
+    /// On how many of the occurrences of the race it would have helped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paths: Option<Paths>,
     /// Time with the repair by time without; 1 if no difference was measured.

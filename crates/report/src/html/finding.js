@@ -142,7 +142,7 @@ function advice(it) {
       ["removes", removes.length ? removes.join(", ") : null],
       ["leaves", leaves.length ? leaves.join(", ") + ", which nobody catches" : null],
       ["but", it.caution],
-      ["helps in", it.paths ? `${it.paths.helps} of ${counted(it.paths.seen, "run")} that showed it` : null],
+      ["helps in", it.paths ? `${it.paths.helps} of ${counted(it.paths.seen, "occurrence")}` : null],
       ["takes", it.cost ? it.cost.toFixed(2) + " times as long as without" : null],
       ...more.map(([key, value]) => [key.replaceAll("_", " "), String(value)]),
     ]),
