@@ -19,6 +19,7 @@ mod cover;
 mod explain;
 mod path;
 mod repair;
+mod row;
 mod suggest;
 mod words;
 
@@ -26,4 +27,5 @@ pub use advisor::{Advice, Advisor, Race, RaceAdvice, Ranked, RepairSet, Suggesti
 pub use explain::{Explanation, Passing, explain};
 pub use path::{Edge, Path};
 pub use repair::{Kind, Name, Names, Repair, Sync, Variable};
+pub use row::in_a_row;
 pub use words::Words;

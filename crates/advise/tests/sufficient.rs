@@ -2,13 +2,14 @@
 
 mod common;
 
-use advise::{Advisor, Path};
+use advise::{Advisor, Path, in_a_row};
 use common::*;
 use detect::{Detector, Vectors};
 use litmus::random::contended;
 use litmus::{Program, Reg, Stmt, Var, not, read, write};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use trace::{Event, Op};
 
 /// Half of what is contended is plain.
 fn racy() -> impl Strategy<Value = Program> {
@@ -47,6 +48,23 @@ fn telling() -> impl Strategy<Value = Program> {
     let thread = proptest::collection::vec(prop_oneof![2 => some, 3 => told()], 1..3);
     let threads = proptest::collection::vec(thread.prop_map(|parts| parts.concat()), 2..=2);
     threads.prop_map(Program::parallel)
+}
+
+/// Two threads access one location, not both to read, not both atomically.
+fn conflict(a: &Event, b: &Event) -> bool {
+    let access = |e: &Event| match e.op {
+        Op::Read(loc) => Some((loc, false, false)),
+        Op::Write(loc) => Some((loc, true, false)),
+        Op::AtomicRead(loc, _) => Some((loc, false, true)),
+        Op::AtomicWrite(loc, _) | Op::AtomicUpdate(loc, _) => Some((loc, true, true)),
+        _ => None,
+    };
+    match (access(a), access(b)) {
+        (Some((at, write, atomic)), Some((there, writes, both))) => {
+            a.thread != b.thread && at == there && (write || writes) && !(atomic && both)
+        }
+        _ => false,
+    }
 }
 
 proptest! {
@@ -104,6 +122,32 @@ proptest! {
             other = serde_json::from_str(&stored).unwrap();
         }
         prop_assert_eq!(one.advice(), other.advice());
+    }
+
+    /// Whatever races with an access, other accesses in a row with it do too; and all
+    /// that come after it are there.
+    #[test]
+    fn accesses_in_a_row_race_together(program in racy(), picks in litmus::random::schedules()) {
+        let mut picks = picks.into_iter().cycle();
+        let events = litmus::run(&program, |_| picks.next().unwrap()).events;
+        let path = Path::new(&events);
+        let races: BTreeSet<(usize, usize)> = (0..events.len())
+            .flat_map(|b| (0..b).map(move |a| (a, b)))
+            .filter(|(a, b)| conflict(&events[*a], &events[*b]) && !path.ordered(*a, *b))
+            .collect();
+        for (first, second) in &races {
+            let row = in_a_row(&events, *first, *second);
+            for at in &row {
+                prop_assert!(races.contains(&(*at, *second)), "{at} {second} of {events:?}");
+            }
+            let one = &events[*first];
+            let sites: BTreeSet<_> = row.iter().map(|at| events[*at].site).collect();
+            let later = races.iter().filter(|(a, b)| b == second && a > first);
+            for (a, _) in later.filter(|(a, _)| events[*a].thread == one.thread) {
+                let site = events[*a].site;
+                prop_assert!(site == one.site || sites.contains(&site));
+            }
+        }
     }
 
     /// The order of a path is that of the slow way: everything that is before

@@ -2,10 +2,8 @@
 //!
 //! Whether two accesses race is FastTrack's answer, with all its rules (class
 //! initialisation, final fields); the path only tells which events they were.
-//! FastTrack names one of the accesses that a thread makes in a row. Its later ones,
-//! and the earlier ones since it last synchronised, race with the same access of the
-//! other thread: were one of them ordered before it, so would be the one that was
-//! named. Here they are named, too, since a repair has to cover all of them.
+//! FastTrack names one of the accesses that a thread makes in a row; here all are
+//! named, since a repair has to cover them all.
 //!
 //! A trace is read, told and forgotten, so that memory does not grow with their
 //! number.
@@ -14,7 +12,7 @@ use super::book::{Book, OfTrace};
 use crate::exit::Failure;
 use crate::offline::{self, Names};
 use crate::trace_command;
-use advise::{Advisor, Explanation, Path, Race, explain};
+use advise::{Advisor, Explanation, Path, Race, explain, in_a_row};
 use anyhow::Context;
 use detect::{Detector, FastTrack, Late};
 use report::finding;
@@ -172,8 +170,9 @@ fn races<R>(events: &[Event], trace: &Trace<R>) -> (Vec<(usize, usize)>, Vec<fin
         }
         let second = usize::try_from(f.event).unwrap_or(usize::MAX);
         let before = events.get(..second).unwrap_or_default();
-        let theirs = |e: &Event| e.thread == f.first.thread && location(e) == Some(f.loc);
-        let is = |e: &Event| theirs(e) && e.site == f.first.site;
+        let is = |e: &Event| {
+            (e.thread, e.site) == (f.first.thread, f.first.site) && location(e) == Some(f.loc)
+        };
         if known.insert(f.key()) {
             reported.push(race);
         }
@@ -181,21 +180,17 @@ fn races<R>(events: &[Event], trace: &Trace<R>) -> (Vec<(usize, usize)>, Vec<fin
             continue;
         };
         pairs.push((first, second));
-        let syncs =
-            |e: &Event| e.thread == f.first.thread && !matches!(e.op, Op::Read(_) | Op::Write(_));
-        let since = before[..first].iter().rposition(syncs).unwrap_or(0);
-        // The last one of each statement.
-        let mut seen = FxHashSet::from_iter([f.first.site]);
-        for (at, e) in before.iter().enumerate().skip(since).rev() {
-            let conflicts = is_write(e) || f.second.write;
-            if theirs(e) && conflicts && seen.insert(e.site) {
-                let mut later = *f;
-                later.first.site = e.site;
-                later.first.write = is_write(e);
-                pairs.push((at, second));
-                if known.insert(later.key()) {
-                    reported.push(names.race(&later, "fasttrack", &[]));
-                }
+        for at in in_a_row(events, first, second) {
+            let mut other = *f;
+            other.first.site = events[at].site;
+            other.first.write = is_write(&events[at]);
+            let race = names.race(&other, "fasttrack", &[]);
+            if race.may_be_jdks() {
+                continue;
+            }
+            pairs.push((at, second));
+            if known.insert(other.key()) {
+                reported.push(race);
             }
         }
     }
