@@ -177,7 +177,7 @@ impl Guided {
     }
 
     /// What a thread does that makes no steps: it wakes others.
-    pub fn from_outside(&mut self, op: &Op) {
+    pub fn wake_from_outside(&mut self, op: &Op) {
         let to = match op.kind {
             Kind::Notify | Kind::NotifyAll => {
                 let lock = self.object(op.obj);

@@ -173,7 +173,7 @@ impl Control {
                 Some(_) => {
                     self.step_on(a, jni, Kind::Unpark, other, 0);
                 }
-                None => self.from_outside(a, jni, Kind::Unpark, 0, slot_of(other.thread)),
+                None => self.wake_from_outside(a, jni, Kind::Unpark, 0, slot_of(other.thread)),
             }
             return Some(());
         }
@@ -197,7 +197,7 @@ impl Control {
         if self.settings.is_exploring() {
             return match Place::current() {
                 Some(_) => self.interrupt_explored(a, jni, thread, other),
-                None => self.from_outside(a, jni, Kind::Interrupt, 0, slot_of(other.thread)),
+                None => self.wake_from_outside(a, jni, Kind::Interrupt, 0, slot_of(other.thread)),
             };
         }
         if Place::current().is_some() && !self.is_busy(jni) {

@@ -137,16 +137,16 @@ impl Control {
             Some(_) => {
                 self.step(a, jni, kind, number as u64, 0);
             }
-            None => self.from_outside(a, jni, kind, number as u64, 0),
+            None => self.wake_from_outside(a, jni, kind, number as u64, 0),
         }
     }
 
     /// A thread that is not controlled wakes one that is.
-    pub(super) fn from_outside(&self, a: &Agent, jni: Jni, kind: Kind, obj: u64, slot: u32) {
+    pub(super) fn wake_from_outside(&self, a: &Agent, jni: Jni, kind: Kind, obj: u64, slot: u32) {
         self.name_uncontrolled(a, "when a thread of the JDK wakes one of the program");
         let site = 0;
         self.guided(|g| {
-            g.from_outside(&Op {
+            g.wake_from_outside(&Op {
                 kind,
                 site,
                 obj,
