@@ -158,8 +158,8 @@ impl Book {
     /// Why accesses to a field may have to stay together, or apart, which a volatile
     /// field does not see to.
     pub fn wants_lock(&self, variable: Variable) -> Option<String> {
-        if let Some(method) = self.comes_back(variable) {
-            let text = "comes back to the field, and others can change it in between";
+        if let Some(method) = self.several_places(variable) {
+            let text = "accesses the field in several places, which this does not keep together";
             return Some(format!("{method} {text}"));
         }
         let method = self.locks(variable)?;
@@ -180,9 +180,10 @@ impl Book {
         Some(format!("{}.{method}", dotted(class)))
     }
 
-    /// A method that comes back to the field without a lock in between: what it
-    /// saw, or put there, may be another's by then.
-    fn comes_back(&self, variable: Variable) -> Option<String> {
+    /// A method that accesses the field in several places without a lock. In one call,
+    /// what it saw at the first may be another's by the second; whether a call comes to
+    /// both, a recording does not say.
+    fn several_places(&self, variable: Variable) -> Option<String> {
         let Variable::Field(name) = variable else {
             return None;
         };

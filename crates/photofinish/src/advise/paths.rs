@@ -104,11 +104,12 @@ impl Paths {
     }
 }
 
-/// The races of a recorded run under control.
-pub fn races_in(file: &std::path::Path) -> Result<Vec<finding::Race>, Failure> {
+/// The races of a recorded run under control, and whether only its beginning was
+/// looked at.
+pub fn races_in(file: &std::path::Path) -> Result<(Vec<finding::Race>, bool), Failure> {
     let mut trace = trace_command::open(file)?;
-    let Read { events, .. } = read(&mut trace, true).with_context(|| cannot_read(file))?;
-    Ok(races(&events, &trace).1)
+    let read = read(&mut trace, true).with_context(|| cannot_read(file))?;
+    Ok((races(&read.events, &trace).1, read.cut_short))
 }
 
 fn cannot_read(file: &std::path::Path) -> String {

@@ -93,6 +93,8 @@ pub struct Tally {
     pub failures: BTreeSet<String>,
     /// Runs that were ended, or that went wrong otherwise.
     pub cut_short: u32,
+    /// Runs that were too long to be looked at whole.
+    pub too_long: u32,
     /// Repairs that were made, and why others were not.
     pub made: BTreeSet<String>,
     pub refused: BTreeMap<String, String>,
@@ -235,7 +237,10 @@ impl Mixture<'_> {
         self.run(series, |mut run, trace| {
             if let Some(file) = trace.filter(|_| run.started) {
                 match paths::races_in(&file) {
-                    Ok(races) => run.findings.races = races,
+                    Ok((races, cut_short)) => {
+                        run.findings.races = races;
+                        tally.too_long += u32::from(cut_short);
+                    }
                     Err(failure) => {
                         failed = Some(failure);
                         return ControlFlow::Break(());

@@ -16,7 +16,7 @@ use std::io::IsTerminal;
 #[derive(Clone, Debug)]
 pub enum Outcome {
     NotTried(String),
-    Tried(Trial),
+    Tried(Box<Trial>),
 }
 
 #[derive(Clone, Debug)]
@@ -192,7 +192,7 @@ impl Judge<'_> {
         if !trial.gone.is_empty() && trial.tally.stood_still == 0 {
             trial.cost = self.cost(&changes)?;
         }
-        Ok(Outcome::Tried(trial))
+        Ok(Outcome::Tried(Box::new(trial)))
     }
 
     /// The race as it is called after a statement was moved.
@@ -227,8 +227,9 @@ impl Judge<'_> {
 
     /// The fewest repairs that remove all races: of those that were tried, the
     /// ones that removed the most, and of these rather one with which no exception
-    /// is left; or those that the paths suggest, if they are no more, and left out
-    /// every race and as many exceptions when they were tried one by one.
+    /// is left, and that brings a lock where one is wanted; or those that the paths
+    /// suggest, if they are no more and no worse, and left out every race when they
+    /// were tried one by one.
     fn set(
         &mut self,
         outcomes: &BTreeMap<Repair, Outcome>,
@@ -241,8 +242,11 @@ impl Judge<'_> {
             Some(Outcome::Tried(t)) if t.tally.stood_still == 0 => t.gone.clone(),
             _ => BTreeSet::new(),
         };
+        let wants_lock = |v: &Variable| self.paths.book.wants_lock(*v).is_some();
+        let splits = |r: &Repair| matches!(r, Repair::Volatile(v) if wants_lock(v));
+        let keeps = |r: &Repair| matches!(r, Repair::Methods(v) if wants_lock(v));
         let heals = |repair: &Repair| match outcomes.get(repair) {
-            Some(Outcome::Tried(t)) => t.leaves.is_empty(),
+            Some(Outcome::Tried(t)) => t.leaves.is_empty() && !splits(repair),
             _ => false,
         };
         let suggested = &self.advice.set.repairs;
@@ -251,7 +255,10 @@ impl Judge<'_> {
         let mut left = all.clone();
         while !left.is_empty() {
             let ranked = self.advice.ranked.iter().rev();
-            let gain = |r: &Repair| (gone(r).intersection(&left).count(), heals(r));
+            let gain = |r: &Repair| {
+                let gone = gone(r).intersection(&left).count();
+                (gone, heals(r), keeps(r))
+            };
             let best = ranked.map(|r| r.repair).max_by_key(gain);
             let Some(best) = best.filter(|r| gain(r).0 > 0) else {
                 break;
@@ -502,6 +509,9 @@ impl Judged {
                 "; {} of the runs did not come to their end",
                 tally.cut_short
             );
+        }
+        if tally.too_long > 0 {
+            text += &format!("; {} of the runs were looked at in part", tally.too_long);
         }
         (validated, text)
     }
