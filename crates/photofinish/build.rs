@@ -56,7 +56,13 @@ fn build_agent() -> PathBuf {
     let mut cargo = Command::new(variable("CARGO"));
     cargo
         .current_dir(&root)
-        .args(["build", "--package", "agent", "--release", "--target-dir"])
+        .args([
+            "build",
+            "--package",
+            "photofinish-agent",
+            "--release",
+            "--target-dir",
+        ])
         .arg(&target_dir)
         // Of the outer build, and wrong for the inner: where it writes, and
         // clippy in place of the compiler.

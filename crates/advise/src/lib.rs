@@ -15,17 +15,17 @@
 //! corrected, the modules say so.
 
 mod advisor;
+mod consecutive_accesses;
 mod cover;
 mod explain;
 mod path;
 mod repair;
-mod row;
 mod suggest;
 mod words;
 
 pub use advisor::{Advice, Advisor, Race, RaceAdvice, Ranked, RepairSet, Suggestion};
+pub use consecutive_accesses::in_a_row;
 pub use explain::{Explanation, Passing, explain};
 pub use path::{Edge, Path};
 pub use repair::{Kind, Name, Names, Repair, Sync, Variable};
-pub use row::in_a_row;
 pub use words::Words;

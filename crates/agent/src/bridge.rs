@@ -85,7 +85,7 @@ impl Bridge {
         let native = class("java/lang/PhotofinishNative")?;
         let thread = class("java/lang/PhotofinishThread")?;
         let control = class("java/lang/PhotofinishControl")?;
-        let hidden = class("java/lang/PhotofinishHidden")?;
+        let hidden = class("java/lang/PhotofinishMayTrigger")?;
         Some(Bridge {
             hidden,
             waits_for: jni.static_method(hidden, "waitsFor", "(Ljava/lang/Thread;)I")?,

@@ -13,7 +13,7 @@ const SITE_BYTES: usize = 32;
 /// Below a thread's clock: results of the slow path, and what the bridge
 /// needs to know to start a thread.
 const HEADER: usize = 64;
-/// Where in it the two innermost methods stand (PhotofinishHidden.java).
+/// Where in it the two innermost methods stand (PhotofinishMayTrigger.java).
 const FRAME: usize = 52;
 
 /// Values of the first word of a site's entry, mirrored in

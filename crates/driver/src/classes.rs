@@ -4,7 +4,7 @@
 //! Class files in directories are digested one by one, jars as a whole. What
 //! the manifest of a jar or a class loader of the program adds is not seen.
 
-use report::fingerprint::hex;
+use findings::fingerprint::hex;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -18,7 +18,6 @@
 //! that the agent appends to, so a crash of the JVM loses nothing it had found.
 
 pub mod classes;
-mod crew;
 pub mod interrupt;
 pub mod java;
 pub mod library;
@@ -28,3 +27,4 @@ pub mod process;
 pub mod run;
 pub mod store;
 mod tap;
+mod worker;

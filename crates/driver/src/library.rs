@@ -5,7 +5,7 @@
 //! writes a file of its own and renames it into place. A file found there is
 //! believed only if its content has the digest of its name.
 
-use report::fingerprint::hex;
+use findings::fingerprint::hex;
 use sha2::{Digest, Sha256};
 use std::io::Write;
 use std::path::{Path, PathBuf};

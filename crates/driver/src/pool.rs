@@ -6,10 +6,10 @@
 //! then is killed and never looked at. No run is started far ahead of the
 //! results that were taken.
 
-use crate::crew::{self, Member};
 use crate::interrupt::Interrupts;
 use crate::process::{self, Event, Running, Stopped, wait_any};
 use crate::run::{Request, RunError, RunResult, Waiting};
+use crate::worker::{self, Worker};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::process::ExitStatus;
@@ -41,7 +41,7 @@ pub enum Next<'a> {
 
 /// What came of it.
 #[derive(Debug)]
-pub enum Came {
+pub enum WorkResult {
     /// A JVM ended; what cannot be read is handed over too.
     Run(Box<Result<RunResult, RunError>>),
     /// A worker answered.
@@ -60,7 +60,7 @@ pub trait Work<'a> {
     /// was needed for comes back then.
     fn hire(&mut self) -> Option<Request<'a>>;
 
-    fn take(&mut self, number: usize, came: Came) -> ControlFlow<()>;
+    fn take(&mut self, number: usize, came: WorkResult) -> ControlFlow<()>;
 }
 
 /// How often workers are looked at, and how much longer than the agent's own
@@ -101,7 +101,7 @@ struct Pool<'a, 'i> {
     running: Vec<Running>,
     /// By process.
     requests: Vec<(u32, usize, Box<Request<'a>>, Waiting)>,
-    crew: Vec<Member>,
+    crew: Vec<Worker>,
     started: usize,
     interrupted: bool,
     /// How long a job may take.
@@ -175,7 +175,7 @@ impl<'a> Pool<'a, '_> {
         line: String,
     ) -> Result<ControlFlow<()>, RunError> {
         self.started += 1;
-        let free = |m: &Member| m.is_free() && m.kind == kind;
+        let free = |m: &Worker| m.is_free() && m.kind == kind;
         let at = match self.crew.iter().position(free) {
             Some(at) => at,
             None => {
@@ -183,12 +183,12 @@ impl<'a> Pool<'a, '_> {
                     other.retire();
                 }
                 let Some(request) = work.hire() else {
-                    return Ok(work.take(number, Came::Died));
+                    return Ok(work.take(number, WorkResult::Died));
                 };
                 let watchdog = request.options.control.as_ref().and_then(|c| c.watchdog);
                 self.patience =
                     watchdog.map_or(Duration::MAX, |s| Duration::from_secs(s) + HEAD_START);
-                let (member, running) = Member::hire(&request, kind, self.interrupts)?;
+                let (member, running) = Worker::spawn(&request, kind, self.interrupts)?;
                 self.running.push(running);
                 self.crew.push(member);
                 self.crew.len() - 1
@@ -209,7 +209,7 @@ impl<'a> Pool<'a, '_> {
         if let Some(at) = self.crew.iter().position(|m| m.pid == pid) {
             let member = self.crew.swap_remove(at);
             return match member.busy {
-                Some((number, _)) => work.take(number, Came::Died),
+                Some((number, _)) => work.take(number, WorkResult::Died),
                 None => ControlFlow::Continue(()),
             };
         }
@@ -220,7 +220,7 @@ impl<'a> Pool<'a, '_> {
         let (_, number, request, waiting) = self.requests.swap_remove(at);
         drop(waiting);
         self.interrupted |= outcome.stopped == Some(Stopped::Interrupted);
-        work.take(number, Came::Run(Box::new(request.collect(outcome))))
+        work.take(number, WorkResult::Run(Box::new(request.collect(outcome))))
     }
 
     fn answered(&mut self, work: &mut impl Work<'a>, pid: u32, text: String) -> ControlFlow<()> {
@@ -228,12 +228,12 @@ impl<'a> Pool<'a, '_> {
             return ControlFlow::Continue(());
         };
         let busy = member.busy.take();
-        let (is_last, text) = crew::told(text);
+        let (is_last, text) = worker::told(text);
         if is_last {
             member.retire();
         }
         match busy {
-            Some((number, _)) => work.take(number, Came::Answer(text)),
+            Some((number, _)) => work.take(number, WorkResult::Answer(text)),
             None => ControlFlow::Continue(()),
         }
     }

@@ -475,7 +475,7 @@ pub fn signal_name(signal: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use report::fingerprint::hex;
+    use findings::fingerprint::hex;
     use sha2::{Digest, Sha256};
 
     fn job(script: &str, output: Output, limit: Option<u64>) -> Job {

@@ -12,7 +12,7 @@ use crate::interrupt::Interrupts;
 use crate::java::Java;
 use crate::options::{AgentOptions, jvm_flags};
 use crate::process::{self, Input, Job, Outcome, Output, ProcessError, Watchdog};
-use report::finding::{Findings, Summary};
+use findings::finding::{Findings, Summary};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;

@@ -2,7 +2,7 @@
 //! and counted as a sign of life.
 
 use crate::process::Output;
-use report::fingerprint::hex;
+use findings::fingerprint::hex;
 use sha2::{Digest, Sha256};
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -38,7 +38,6 @@ mod escape;
 mod facts;
 mod follow;
 mod jumps;
-mod kept;
 mod locals;
 mod method;
 pub mod models;
@@ -50,6 +49,7 @@ pub mod repair;
 mod shadow;
 mod site;
 mod spins;
+mod trusted_sections;
 
 pub use class::{Mode, Request, Rewritten, rewrite};
 pub use control::{Control, Statement};

@@ -3,12 +3,12 @@
 //! interrupted goes on where it stopped.
 
 use crate::args::{Compare, Scheduler};
+use crate::controlled_run;
 use crate::exit::{self, Failure};
-use crate::hidden::Hidden;
 use crate::launch::{Launcher, Plan};
+use crate::may_trigger::Hidden;
 use crate::session::Session;
 use crate::show;
-use crate::steer;
 use anyhow::Context;
 use driver::options::Mode;
 use driver::process::{Input, Output};
@@ -90,7 +90,7 @@ fn json(args: &Compare, all: &Comparison) -> Result<String, Failure> {
         .map(|arg| arg.to_string_lossy().into_owned())
         .collect();
     let value = serde_json::json!({
-        "schema": report::result::SCHEMA,
+        "schema": findings::result::SCHEMA,
         "tool": show::tool(),
         "command": "compare",
         "program": { "args": program },
@@ -133,7 +133,7 @@ impl Journal {
                 .iter()
                 .map(|arg| arg.to_string_lossy().into_owned())
                 .collect(),
-            classes: steer::digests(&directory, program, None),
+            classes: controlled_run::digests(&directory, program, None),
             seed: args.steer.seed,
         };
         let path = dir.join("runs.jsonl");
@@ -318,10 +318,10 @@ impl Making<'_> {
         hidden: &mut Option<Hidden>,
     ) -> Result<(Row, bool), Failure> {
         let args = self.args;
-        let seed = steer::seed(&args.steer, u64::from(run) - 1 + attempt * APART);
+        let seed = controlled_run::seed(&args.steer, u64::from(run) - 1 + attempt * APART);
         let mut control = scheduler
             .strategy()
-            .map(|name| steer::control(&args.steer, name, seed));
+            .map(|name| controlled_run::control(&args.steer, name, seed));
         let dir = self.launcher.directory(&format!(
             "{}-{}-{run}-{attempt}",
             subject.scheduler,

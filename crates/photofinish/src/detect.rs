@@ -1,19 +1,19 @@
 //! `detect`: run the program, one or many times, and report what raced.
 
 use crate::args::{Detect, Detector};
+use crate::controlled_run;
 use crate::exit::Failure;
-use crate::hidden::Hidden;
 use crate::launch::{Launcher, Plan};
+use crate::may_trigger::Hidden;
 use crate::offline;
 use crate::outputs::Outputs;
 use crate::session::Session;
 use crate::show;
-use crate::steer;
 use crate::suppress;
 use driver::options::Mode;
 use driver::process::{Input, Output};
 use driver::store::{Schedule, Writer};
-use report::result::Report;
+use findings::result::Report;
 use report::timeline::Timelines;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -104,7 +104,9 @@ impl<'a> Steered<'a> {
         let keeps = args.scheduler.is_serial() || hidden.is_some();
         Ok(Steered {
             args,
-            store: keeps.then(|| steer::store(&args.steer)).transpose()?,
+            store: keeps
+                .then(|| controlled_run::store(&args.steer))
+                .transpose()?,
             kept: BTreeMap::new(),
             hidden,
         })
@@ -131,8 +133,8 @@ impl<'a> Steered<'a> {
             session.add(launcher.run(number, mode, None, output)?);
             return Ok(false);
         };
-        let seed = steer::seed(&args.steer, u64::from(number) - 1);
-        let mut control = steer::control(&args.steer, strategy, seed);
+        let seed = controlled_run::seed(&args.steer, u64::from(number) - 1);
+        let mut control = controlled_run::control(&args.steer, strategy, seed);
         control.depth = args.depth;
         let dir = launcher.directory(&format!("run-{number}"))?;
         let mut time_limit = args.launch.time_limit;
@@ -164,7 +166,14 @@ impl<'a> Steered<'a> {
                 let summary = found.summary.as_ref().and_then(|s| s.control.as_ref());
                 let ended = summary.map_or("unknown", |control| control.outcome.as_str());
                 let ended = ended.to_owned();
-                let row = steer::schedule("", mode.name(), &control, summary, &run.outcome, ended);
+                let row = controlled_run::schedule(
+                    "",
+                    mode.name(),
+                    &control,
+                    summary,
+                    &run.outcome,
+                    ended,
+                );
                 (row, std::fs::read(dir.log()).unwrap_or_default())
             });
         let number = session.add(run);
@@ -185,13 +194,13 @@ impl<'a> Steered<'a> {
             return Ok(());
         };
         let steer = &self.args.steer;
-        steer::keep(steer, &mut store, report, |run| {
+        controlled_run::keep(steer, &mut store, report, |run| {
             self.kept.get(&run).cloned()
         })?;
         if let Some(hidden) = &self.hidden {
             hidden.keep(store.dir())?;
         }
-        let program = steer::program(&launcher.java, &self.args.launch, None)?;
+        let program = controlled_run::program(&launcher.java, &self.args.launch, None)?;
         Ok(store.finish(program, report)?)
     }
 }

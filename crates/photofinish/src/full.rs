@@ -4,7 +4,7 @@
 use crate::args::Predict;
 use crate::exit::{self, Failure};
 use anyhow::Context;
-use report::text::counted;
+use findings::text::counted;
 use retrace::{Completed, Stats, Table};
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};

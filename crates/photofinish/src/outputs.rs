@@ -6,7 +6,7 @@ use crate::exit::{self, Failure};
 use crate::sources::SourceTree;
 use anyhow::Context;
 use driver::store::Store;
-use report::result::Report;
+use findings::result::Report;
 use report::sarif;
 use report::timeline::{Timeline, Timelines};
 use std::ffi::OsString;

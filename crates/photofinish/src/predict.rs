@@ -17,12 +17,12 @@ use crate::suppress;
 use ::predict::deps::Deps;
 use ::predict::{Method, Prediction, Predictions, Standing};
 use anyhow::Context;
-use checks::{Asked, Checked};
+use checks::{Checked, Checks};
 use detect::held::HeldLocks;
 use driver::options::Mode;
-use report::finding::Findings;
-use report::merge::Merge;
-use report::result::{Program, Report, Run, Status};
+use findings::finding::Findings;
+use findings::merge::Merge;
+use findings::result::{Program, Report, Run, Status};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ const STRETCHES: usize = 200;
 
 pub fn command(args: &Predict) -> Result<u8, Failure> {
     let methods: BTreeSet<Method> = args.engine.iter().map(|e| method(*e)).collect();
-    let asked = Asked::new(args)?;
+    let asked = Checks::new(args)?;
     // An error in it should not wait for a run.
     suppress::load(&args.show)?;
     match &args.trace {
@@ -62,7 +62,7 @@ fn method(engine: args::Engine) -> Method {
 fn from_trace(
     args: &Predict,
     methods: &BTreeSet<Method>,
-    asked: &Asked,
+    asked: &Checks,
     path: &Path,
 ) -> Result<u8, Failure> {
     let start = Instant::now();
@@ -99,7 +99,7 @@ fn from_trace(
     finish(args, outputs, report, &rows, checked, code)
 }
 
-fn from_program(args: &Predict, methods: &BTreeSet<Method>, asked: &Asked) -> Result<u8, Failure> {
+fn from_program(args: &Predict, methods: &BTreeSet<Method>, asked: &Checks) -> Result<u8, Failure> {
     let launcher = Launcher::new(&args.launch)?;
     let purity = full::purity(args)?;
     let outputs = Outputs::open(&args.show)?;
@@ -209,7 +209,7 @@ fn read(path: &Path, purity: &retrace::Table) -> Result<Input, Failure> {
                 .context("it is no trace, and as STD text")
                 .map_err(usage)?;
             let threads: BTreeSet<ThreadId> = events.iter().map(|e| e.thread).collect();
-            let summary = report::finding::Summary {
+            let summary = findings::finding::Summary {
                 events: Some(events.len() as u64),
                 threads: threads.len() as u64,
                 ended: "exit".into(),

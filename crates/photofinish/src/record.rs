@@ -37,7 +37,7 @@ pub fn command(args: &Record) -> Result<u8, Failure> {
     outputs.write(&report)?;
     if !args.show.quiet {
         for text in &report.warnings {
-            eprintln!("warning: {}", report::text::clean(text));
+            eprintln!("warning: {}", findings::text::clean(text));
         }
     }
     if started {

@@ -5,21 +5,21 @@
 //! went another way and what has changed since that could be why.
 
 use crate::args::{Launch, Replay};
+use crate::controlled_run;
 use crate::exit::{self, Failure};
 use crate::launch::{Launcher, Plan};
 use crate::outputs::Outputs;
 use crate::session::Session;
 use crate::show;
 use crate::sources::SourceTree;
-use crate::steer;
 use anyhow::Context;
 use driver::options::{Control, Mode};
 use driver::process::{Input, Output};
 use driver::run::RunResult;
 use driver::store::{Program, Schedule, Store};
-use report::control::ControlSummary;
+use findings::control::ControlSummary;
+use findings::text::clean;
 use report::terminal::Sources;
-use report::text::clean;
 use report::timeline::{Timeline, Timelines};
 use schedule::log::{Entry, Log};
 use schedule::table::{self, Row, Table};
@@ -329,7 +329,7 @@ fn reasons(kept: &Kept, launcher: &Launcher<'_>, uncontrolled: &[String]) -> Vec
             ));
         }
         let args: Vec<OsString> = program.args.iter().map(OsString::from).collect();
-        let now = steer::digests(&program.directory, &args, program.input.as_deref());
+        let now = controlled_run::digests(&program.directory, &args, program.input.as_deref());
         let changes = driver::classes::changes(&program.classes, &now);
         reasons.extend(
             changes
@@ -419,8 +419,8 @@ fn source_line(place: &str, sources: &SourceTree) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use report::control::Divergence;
-    use report::finding::{Findings, Summary};
+    use findings::control::Divergence;
+    use findings::finding::{Findings, Summary};
 
     fn kept(digest: Option<&str>) -> Kept {
         Kept {

@@ -4,7 +4,7 @@
 use crate::exit::{self, Failure};
 use anyhow::Context;
 use driver::store::Store;
-use report::result::Report;
+use findings::result::Report;
 use std::io::Read;
 use std::path::Path;
 

@@ -6,8 +6,8 @@ use crate::exit;
 use crate::show;
 use driver::process::{Outcome, Stopped, signal_name};
 use driver::run::RunResult;
-use report::merge::Merge;
-use report::result::{Program, Report, Run};
+use findings::merge::Merge;
+use findings::result::{Program, Report, Run};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -244,7 +244,7 @@ fn complaints(outcome: &Outcome, summary: bool, started: bool) -> Vec<String> {
 mod tests {
     use super::*;
     use clap::Parser;
-    use report::finding::{Findings, Summary};
+    use findings::finding::{Findings, Summary};
     use std::time::Duration;
 
     fn launch() -> Launch {
@@ -308,7 +308,7 @@ mod tests {
         let ended = |word: &str| {
             let mut result = result(Some(112), None, Some(2));
             let summary = result.findings.summary.as_mut().unwrap();
-            summary.control = Some(report::control::ControlSummary {
+            summary.control = Some(findings::control::ControlSummary {
                 outcome: word.into(),
                 ..Default::default()
             });

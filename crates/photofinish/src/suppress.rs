@@ -2,8 +2,8 @@
 
 use crate::args::Show;
 use crate::exit::{self, Failure};
-use report::result::Report;
-use report::suppress::Suppressions;
+use findings::result::Report;
+use findings::suppress::Suppressions;
 
 /// Reads the file, before anything is run.
 pub fn load(show: &Show) -> Result<Suppressions, Failure> {

@@ -3,7 +3,7 @@
 use crate::args::{ConvertArgs, CutArgs, MergeArgs, TraceCommand};
 use crate::exit::{self, Failure};
 use anyhow::Context;
-use report::text::clean;
+use findings::text::clean;
 use std::fmt::Write as _;
 use std::fs::{File, Permissions};
 use std::io::{BufWriter, Write};

@@ -1,7 +1,7 @@
 //! Advice on races: what to change, what of it was tried, and what came of it.
 
-use crate::result::{Race, Report};
-use crate::text::{clean, clean_line};
+use findings::result::{Race, Report};
+use findings::text::{clean, clean_line};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::io::{self, Write};

@@ -1,8 +1,8 @@
 //! The `exploration` member of a report of `verify`, in words: whether it is
 //! complete, and if not, why.
 
-use crate::result::Report;
-use crate::text::clean_line;
+use findings::result::Report;
+use findings::text::clean_line;
 use serde_json::Value;
 
 /// What `verify` says of itself; an exploration may also be a part of something

@@ -2,11 +2,11 @@
 //! for the program as a whole, which is in error if nothing was exercised. A
 //! suspicion that no trial could make happen is skipped, not passed.
 
-use crate::confirmed::{Deadlock, Failure};
-use crate::finding::Frame;
-use crate::result::{Race, Report};
 use crate::terminal::{location, place};
-use crate::text::clean;
+use findings::confirmed::{Deadlock, Failure};
+use findings::finding::Frame;
+use findings::result::{Race, Report};
+use findings::text::clean;
 use serde_json::Value;
 use std::io::{self, Write};
 

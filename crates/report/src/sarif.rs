@@ -6,13 +6,13 @@
 //! observed and confirmed races are errors, predicted ones and those that did no
 //! harm either way are warnings, suspicions are notes.
 
-use crate::confirmed::{Deadlock, Failure, Harm};
-use crate::finding::{AccessOp, Frame};
-use crate::fingerprint::digest;
-use crate::result::{Access, Race, Report, Status};
 use crate::terminal::{Sources, location, member, place};
-use crate::text::clean;
 use crate::timeline::{Timeline, Timelines, of};
+use findings::confirmed::{Deadlock, Failure, Harm};
+use findings::finding::{AccessOp, Frame};
+use findings::fingerprint::digest;
+use findings::result::{Access, Race, Report, Status};
+use findings::text::clean;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 

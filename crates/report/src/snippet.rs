@@ -5,7 +5,7 @@
 //! read one that is not. That is a guess good enough to draw a caret under,
 //! and is used for nothing else.
 
-use crate::finding::{AccessOp, Location};
+use findings::finding::{AccessOp, Location};
 
 /// The span to underline, in characters of `line`: start and length.
 pub fn span(line: &str, location: &Location, op: AccessOp) -> (usize, usize) {

@@ -7,12 +7,12 @@ mod control;
 mod interleaving;
 mod known;
 
-use crate::finding::{AccessOp, Frame, Location, in_jdk};
-use crate::result::{Access, Race, Report, Run};
 use crate::snippet::span;
-use crate::suppress::array_type;
-use crate::text::{clean, clean_line, counted};
 use crate::timeline::Timelines;
+use findings::finding::{AccessOp, Frame, Location, in_jdk};
+use findings::result::{Access, Race, Report, Run};
+use findings::suppress::array_type;
+use findings::text::{clean, clean_line, counted};
 use std::io::{self, Write};
 
 /// Frames shown below the access unless everything is asked for.

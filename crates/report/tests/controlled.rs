@@ -2,10 +2,10 @@
 //! After a wanted change: `UPDATE_GOLDEN=1 cargo test -p report`, and read the
 //! difference before committing it.
 
-use report::confirmed::{Effect, Harm, Outcome, Replay, Trials};
-use report::finding::Findings;
-use report::merge::Merge;
-use report::result::{Program, Report, Run, Status};
+use findings::confirmed::{Effect, Harm, Outcome, Replay, Trials};
+use findings::finding::Findings;
+use findings::merge::Merge;
+use findings::result::{Program, Report, Run, Status};
 use report::terminal::{NoSources, Options, render};
 use std::path::Path;
 

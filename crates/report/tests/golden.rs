@@ -2,9 +2,9 @@
 //! After a wanted change: `UPDATE_GOLDEN=1 cargo test -p report`, and read the
 //! difference before committing it.
 
-use report::finding::{Findings, Summary};
-use report::merge::Merge;
-use report::result::{Program, Report, Run};
+use findings::finding::{Findings, Summary};
+use findings::merge::Merge;
+use findings::result::{Program, Report, Run};
 use report::terminal::{Options, Sources, render};
 use std::path::Path;
 

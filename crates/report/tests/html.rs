@@ -4,8 +4,8 @@
 mod common;
 
 use common::{Everything, HOSTILE, full, hostile};
+use findings::result::Report;
 use report::html;
-use report::result::Report;
 use report::terminal::NoSources;
 use report::timeline::Timelines;
 use serde_json::Value;

@@ -1,9 +1,9 @@
 //! What counts as the same race, and what becomes of it over several runs.
 
+use findings::finding::{Access, AccessOp, Findings, Frame, Location, Race, Thread};
+use findings::merge::Merge;
+use findings::result::{Program, Report, Run, Status};
 use proptest::prelude::*;
-use report::finding::{Access, AccessOp, Findings, Frame, Location, Race, Thread};
-use report::merge::Merge;
-use report::result::{Program, Report, Run, Status};
 
 fn frame(method: &str, line: u32, bci: u32) -> Frame {
     Frame {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Everything, full, hostile};
-use report::result::Report;
+use findings::result::Report;
 use report::terminal::NoSources;
 use report::timeline::Timelines;
 use report::{junit, perfetto, sarif};
@@ -134,7 +134,7 @@ fn junit_counts_what_failed() {
     // A suspicion that came to nothing is skipped; nothing exercised is an error.
     report.races.truncate(2);
     report.races.remove(0);
-    report.races[0].status = report::result::Status::Potential;
+    report.races[0].status = findings::result::Status::Potential;
     report.deadlocks.clear();
     report.failures.clear();
     report.other.clear();

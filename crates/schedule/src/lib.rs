@@ -15,24 +15,24 @@
 
 mod contest;
 pub mod guided;
-pub mod hidden;
 pub mod log;
+pub mod may_trigger;
 mod op;
 pub mod progress;
 mod random;
 mod replay;
+mod state;
 mod status;
 mod strategies;
 mod strategy;
 pub mod table;
-mod world;
 
 pub use contest::{Disturbance, Noise};
 pub use guided::{Guided, Outcome};
 pub use op::{Decision, Hit, Kind, Op, Ready, Thread, View};
 pub use random::Rng;
 pub use replay::{Divergence, Expected, Explanation, Replay};
+pub use state::SchedulerState;
 pub use status::{Blocked, Counts, Next, Status, Trail, Wake, Why};
 pub use strategies::{REGISTRY, strategy};
 pub use strategy::{Params, Strategy};
-pub use world::World;

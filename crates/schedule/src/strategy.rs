@@ -1,7 +1,7 @@
 //! The one trait, and what strategies are made from.
 
 use crate::guided::Guided;
-use crate::hidden::{Counts, Peer, Plan};
+use crate::may_trigger::{Counts, Peer, Plan};
 use crate::op::{Decision, Hit, View};
 use crate::replay::Divergence;
 use std::sync::Arc;

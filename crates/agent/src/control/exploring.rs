@@ -1,6 +1,6 @@
 //! What is a step of its own when all schedules are explored: everything that
 //! blocks stands before its operation until `schedule::Guided` says that it need
-//! not wait, and then does it at once. So nothing blocks in `World`.
+//! not wait, and then does it at once. So nothing blocks in `SchedulerState`.
 //!
 //! What no step tells of (monitors inside the JDK's own work) is waited for by
 //! giving way, and said: the exploration is not complete then.

@@ -1,5 +1,5 @@
 //! The controlled run: exactly one of the program's threads runs at a time, and
-//! a strategy says which (crate `schedule`; `World` there is what is known of
+//! a strategy says which (crate `schedule`; `SchedulerState` there is what is known of
 //! each thread, this is how they are made to obey).
 //!
 //! | module | holds |
@@ -17,7 +17,7 @@
 //! | `ending` | deadlocks, livelocks and limits: what is said, and the end |
 //! | `journal` | the schedule log as it is written |
 //!
-//! Who has the turn is in `World` alone, under one lock that is held for a
+//! Who has the turn is in `SchedulerState` alone, under one lock that is held for a
 //! decision only. A thread gives the turn away by telling the next one's place,
 //! and never touches the program again before its own turn comes.
 
@@ -47,8 +47,8 @@ use callers::Callers;
 use jni_sys::{jclass, jobject};
 use journal::Journal;
 use rustc_hash::{FxHashMap, FxHashSet};
-use schedule::hidden::{Counts, Peer, Plan};
-use schedule::{Kind, Next, Status, Thread, Why, World};
+use schedule::may_trigger::{Counts, Peer, Plan};
+use schedule::{Kind, Next, SchedulerState, Status, Thread, Why};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
@@ -87,7 +87,7 @@ pub struct Control {
 
 #[derive(Debug)]
 struct State {
-    world: World,
+    world: SchedulerState,
     journal: Journal,
     hits: u64,
     /// Target sites that have come to a point, and what they do.
@@ -126,7 +126,7 @@ unsafe impl Sync for Fields {}
 impl Control {
     pub fn new(mut settings: Settings, plan: Option<Arc<Plan>>) -> Result<Control, String> {
         let strategy = settings.strategy(plan)?;
-        let mut world = World::new(strategy, settings.seed, settings.max_steps);
+        let mut world = SchedulerState::new(strategy, settings.seed, settings.max_steps);
         world.wake_spuriously(settings.spurious);
         let journal = match settings.worker {
             true => Journal::none(),
@@ -254,13 +254,13 @@ impl Control {
         a: &Agent,
         jni: Jni,
         me: &'static Place,
-        ask: impl FnOnce(&mut World) -> Next,
+        ask: impl FnOnce(&mut SchedulerState) -> Next,
     ) {
         let next = self.ask(a, ask);
         self.hand_over(a, jni, me, next);
     }
 
-    fn ask(&self, a: &Agent, ask: impl FnOnce(&mut World) -> Next) -> Next {
+    fn ask(&self, a: &Agent, ask: impl FnOnce(&mut SchedulerState) -> Next) -> Next {
         let mut state = self.lock();
         if self.is_hidden() {
             let peers = self.peers(&state.world);
@@ -278,7 +278,7 @@ impl Control {
     }
 
     /// Threads that have not ended, and the methods of the relation they are in.
-    fn peers(&self, world: &World) -> Vec<Peer> {
+    fn peers(&self, world: &SchedulerState) -> Vec<Peer> {
         let places = self.places.read().unwrap_or_else(|e| e.into_inner());
         let status = |p: &Place| world.status(p.thread);
         let live = places.iter().filter(|p| status(p) != Status::Ended);
@@ -305,7 +305,7 @@ impl Control {
 
     /// For compiled code: 1 if there is something to decide at points, 2 if a
     /// thread may have to be stopped that is not supposed to run.
-    fn publish(&self, world: &World) {
+    fn publish(&self, world: &SchedulerState) {
         let word = i32::from(world.has_choice()) | i32::from(world.is_anybody_outside()) << 1;
         self.choice.store(word, Ordering::Relaxed);
     }
@@ -362,7 +362,7 @@ impl Control {
             return false;
         }
         self.free_forgotten(a, jni);
-        match self.ask(a, World::resume) {
+        match self.ask(a, SchedulerState::resume) {
             Next::Stuck => self.end_in_deadlock(a, jni, &[]),
             Next::Run(thread) if Some(thread) == me.map(|p| p.thread) => return true,
             next => {
@@ -417,7 +417,7 @@ impl Control {
     /// For threads that are not controlled and may have woken one that is. That
     /// nobody can run was noticed by whoever ran last.
     fn stir(&self, a: &Agent, jni: Jni) {
-        let next = self.ask(a, World::resume);
+        let next = self.ask(a, SchedulerState::resume);
         if next != Next::Stuck {
             self.announce(a, jni, None, next);
         }

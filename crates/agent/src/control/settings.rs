@@ -2,7 +2,7 @@
 //! crates/driver/src/options.rs writes them).
 
 use instrument::{Control, Statement};
-use schedule::hidden::Plan;
+use schedule::may_trigger::Plan;
 use schedule::{Guided, Params, Replay, Strategy, log};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ impl Default for Settings {
             debugger: false,
             collect: false,
             relation: None,
-            frames: schedule::hidden::DEPTH,
+            frames: schedule::may_trigger::DEPTH,
             explore: None,
             worker: false,
         }

@@ -12,7 +12,7 @@
 use super::{Control, Place};
 use crate::jni::Jni;
 use crate::{Agent, agent, guard};
-use schedule::World;
+use schedule::SchedulerState;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -90,7 +90,7 @@ impl Control {
                 0
             };
             if idle_looks >= IDLE {
-                let next = self.ask(a, World::resume);
+                let next = self.ask(a, SchedulerState::resume);
                 self.tell(next);
             }
             let at_work = running.filter(|p| !p.is_waiting.load(Ordering::Acquire));
@@ -147,7 +147,7 @@ impl Control {
         if since.elapsed() < Duration::from_nanos(left).min(MOST_WAITED) {
             return waiting;
         }
-        let next = self.ask(a, World::pass_time);
+        let next = self.ask(a, SchedulerState::pass_time);
         self.tell(next);
         None
     }
@@ -176,7 +176,7 @@ impl Control {
             return;
         }
         let mut left = false;
-        let next = self.ask(a, |world: &mut World| {
+        let next = self.ask(a, |world: &mut SchedulerState| {
             left = world.running() == Some(place.thread) && world.has_choice();
             if left {
                 world.leave(place.thread)

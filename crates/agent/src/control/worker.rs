@@ -15,7 +15,7 @@ use crate::Agent;
 use crate::jni::Jni;
 use jni_sys::{jclass, jobject};
 use rustc_hash::{FxHashMap, FxHashSet};
-use schedule::{Guided, Status, Thread, World};
+use schedule::{Guided, SchedulerState, Status, Thread};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -25,7 +25,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
-/// As in crates/driver/src/crew.rs.
+/// As in crates/driver/src/worker.rs.
 const SOCKET: &str = "worker";
 /// Executions after which a fresh JVM is cheaper than what has piled up.
 const MOST_EXECUTIONS: u64 = 20_000;
@@ -155,7 +155,7 @@ impl Control {
         let mut state = self.lock();
         let strategy = Box::new(Guided::new(job.guide()));
         *state = State {
-            world: World::new(strategy, self.settings.seed, self.settings.max_steps),
+            world: SchedulerState::new(strategy, self.settings.seed, self.settings.max_steps),
             journal: super::Journal::none(),
             hits: 0,
             targets: FxHashMap::default(),

@@ -3,8 +3,8 @@
 //! panic out.
 
 mod controlled;
-mod hidden;
 mod jdk;
+mod may_trigger;
 mod worker;
 
 pub use jdk::{exit_now, in_front_of, known_name};
@@ -90,12 +90,12 @@ extern "system" fn link(env: Env, class: jclass) {
         (
             "lockClass",
             "(Ljava/lang/String;ZZ)I",
-            hidden::lock_class as *const c_void,
+            may_trigger::lock_class as *const c_void,
         ),
-        ("sampled", "(II)Z", hidden::sampled as *const c_void),
-        ("request", "(JII)V", hidden::request as *const c_void),
-        ("acquired", "(JI)V", hidden::acquired as *const c_void),
-        ("lockIs", "(II)V", hidden::lock_is as *const c_void),
+        ("sampled", "(II)Z", may_trigger::sampled as *const c_void),
+        ("request", "(JII)V", may_trigger::request as *const c_void),
+        ("acquired", "(JI)V", may_trigger::acquired as *const c_void),
+        ("lockIs", "(II)V", may_trigger::lock_is as *const c_void),
         (
             "nextExecution",
             "()Z",

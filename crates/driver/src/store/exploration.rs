@@ -3,7 +3,7 @@
 //! the disk full, leaves what was saved last.
 
 use super::{FILE, Program, StoreError, Writer, database, write};
-use report::result::Report;
+use findings::result::Report;
 use rusqlite::{OptionalExtension, TransactionBehavior, params};
 use std::path::Path;
 

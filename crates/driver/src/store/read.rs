@@ -1,7 +1,7 @@
 //! Looking into results.
 
 use super::{FILE, Program, Schedule, StoreError, database};
-use report::result::{Race, Report, Run};
+use findings::result::{Race, Report, Run};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 use super::*;
-use report::result::Report;
+use findings::result::Report;
 use rusqlite::Connection;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Adding a result.
 
 use super::{FILE, KEPT, MOST_LOGS, Program, Schedule, StoreError, database};
-use report::result::Report;
+use findings::result::Report;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use std::path::{Path, PathBuf};
 

@@ -5,7 +5,7 @@
 //! Fields become volatile, methods synchronized, statements of one line get a
 //! synchronized block. Everything else is left to the reader.
 
-use super::book::{Book, Field, Held, Statement, Thing, dotted};
+use super::stable_names::{Field, Held, StableNames, Statement, Thing, dotted};
 use crate::args::Launch;
 use crate::sources::SourceTree;
 use advise::{Name, Repair, Variable};
@@ -21,7 +21,7 @@ const ACC_VOLATILE: u16 = 0x0040;
 pub struct Diffs<'a> {
     sources: &'a SourceTree,
     launch: &'a Launch,
-    book: &'a Book,
+    book: &'a StableNames,
 }
 
 /// A change of one file.
@@ -33,7 +33,7 @@ struct Change {
 }
 
 impl<'a> Diffs<'a> {
-    pub fn new(sources: &'a SourceTree, launch: &'a Launch, book: &'a Book) -> Diffs<'a> {
+    pub fn new(sources: &'a SourceTree, launch: &'a Launch, book: &'a StableNames) -> Diffs<'a> {
         Diffs {
             sources,
             launch,

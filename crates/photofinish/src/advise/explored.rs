@@ -2,9 +2,9 @@
 //! some runs do not show, an exploration does.
 
 use super::trial::{Key, Mixture};
+use crate::controlled_run;
 use crate::exit::Failure;
 use crate::session::Session;
-use crate::steer;
 use crate::verify::{MAX_STEPS, search};
 use explore::{Config, Order};
 use std::collections::BTreeSet;
@@ -48,10 +48,10 @@ impl Mixture<'_> {
         if args.max_executions == 0 {
             return Ok(Space::TooLarge);
         }
-        let mut control = steer::control(&args.steer, "explore", args.steer.seed);
+        let mut control = controlled_run::control(&args.steer, "explore", args.steer.seed);
         control.max_steps = Some(args.steer.max_steps.unwrap_or(MAX_STEPS));
         let limit = args.launch.time_limit.map_or(LIMIT, |l| l.min(LIMIT));
-        let asked = search::Asked {
+        let asked = search::SearchConfig {
             config: Config {
                 order: Order::default(),
                 preemptions: None,

@@ -15,11 +15,11 @@
 //! none of all executions, or was not seen in so many controlled runs of the kind
 //! that showed it before.
 
-mod book;
 mod diff;
 mod explored;
-mod express;
 mod paths;
+mod stable_names;
+mod to_bytecode;
 mod trial;
 mod verdict;
 
@@ -34,13 +34,13 @@ use crate::sources::SourceTree;
 use crate::trace_command;
 use ::advise::{Explanation, Kind, Race, Variable, Words};
 use anyhow::Context;
-use book::dotted;
 use driver::options::{Mode, Statement};
 use driver::store::Store;
+use findings::finding::in_jdk;
+use findings::result::Report;
 use paths::Paths;
 use report::advice::{OfRace, Story, Validated};
-use report::finding::in_jdk;
-use report::result::Report;
+use stable_names::dotted;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -133,7 +133,7 @@ fn saved(args: &mut Advise) -> Result<(Option<Report>, Option<PathBuf>), Failure
 /// Lines of the races of a report.
 fn lines(report: &Report) -> Vec<Statement> {
     let accesses = report.races.iter().flat_map(|race| &race.accesses);
-    let line = |at: &report::finding::Frame| {
+    let line = |at: &findings::finding::Frame| {
         Some(Statement::Line {
             file: at.file.clone()?,
             line: at.line?,
@@ -146,8 +146,8 @@ fn lines(report: &Report) -> Vec<Statement> {
 fn of_traces(args: &Advise) -> Result<u8, Failure> {
     let outputs = Outputs::open(&args.show)?;
     let mut paths = Paths::default();
-    let mut merge = report::merge::Merge::new();
-    let mut program = report::result::Program::default();
+    let mut merge = findings::merge::Merge::new();
+    let mut program = findings::result::Program::default();
     let mut warnings = Vec::new();
     let mut threads = 0;
     for file in &args.trace {
@@ -165,7 +165,7 @@ fn of_traces(args: &Advise) -> Result<u8, Failure> {
         let mut found = shown.covered;
         threads = threads.max(found.summary.as_ref().map_or(0, |s| s.threads));
         found.races = shown.races;
-        let run = report::result::Run {
+        let run = findings::result::Run {
             ended: "offline".into(),
             ..Default::default()
         };
@@ -326,7 +326,8 @@ fn put(
         {
             entry.story = Some(story(told, paths));
         }
-        let makes_sense = |s: &&::advise::Suggestion| express::makes_sense(&s.repair, &paths.book);
+        let makes_sense =
+            |s: &&::advise::Suggestion| to_bytecode::makes_sense(&s.repair, &paths.book);
         for suggestion in of.suggestions.iter().filter(makes_sense) {
             let mut new = judged.suggestion(suggestion, of.seen, &key, paths, &ids_of);
             // What helps only on some paths has to have been tried.

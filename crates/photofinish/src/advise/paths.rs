@@ -8,14 +8,14 @@
 //! A trace is read, told and forgotten, so that memory does not grow with their
 //! number.
 
-use super::book::{Book, OfTrace};
+use super::stable_names::{OfTrace, StableNames};
 use crate::exit::Failure;
 use crate::offline::{self, Names};
 use crate::trace_command;
 use advise::{Advisor, Explanation, Path, Race, explain, in_a_row};
 use anyhow::Context;
 use detect::{Detector, FastTrack, Late};
-use report::finding;
+use findings::finding;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io::{self, Seek};
 use trace::{Event, Op, Trace};
@@ -26,7 +26,7 @@ const MOST_EVENTS: usize = 4_000_000;
 /// Everything learnt so far.
 #[derive(Default)]
 pub struct Paths {
-    pub book: Book,
+    pub book: StableNames,
     pub advisor: Advisor,
     /// One way in which each race came about.
     pub told: FxHashMap<Race, Explanation>,

@@ -8,15 +8,15 @@
 use super::explored::Explored;
 use super::paths;
 use crate::args::Advise;
+use crate::controlled_run;
 use crate::exit::Failure;
 use crate::launch::{Launcher, Plan, RunDir};
-use crate::steer;
 use driver::options::{Control, Mode, Statement};
 use driver::pool::{self, Ended};
 use driver::process::{Input, Output, Stopped};
 use driver::run::RunResult;
-use report::finding::{self, Frame, Location};
-use report::result;
+use findings::finding::{self, Frame, Location};
+use findings::result;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -165,7 +165,8 @@ impl Mixture<'_> {
     fn control(&self, number: u32) -> Control {
         let steer = &self.args.steer;
         let strategy = STRATEGIES[number as usize % STRATEGIES.len()];
-        let mut control = steer::control(steer, strategy, steer::seed(steer, number.into()));
+        let mut control =
+            controlled_run::control(steer, strategy, controlled_run::seed(steer, number.into()));
         if number >= self.targeted_from() && !self.targets.is_empty() {
             let all: Vec<Statement> = self.targets.iter().cloned().collect();
             control.pair = Some([all.clone(), all]);

@@ -2,9 +2,9 @@
 //! seen.
 
 use super::explored::{Explored, Space};
-use super::express::express;
 use super::key_of;
 use super::paths::Paths;
+use super::to_bytecode::express;
 use super::trial::{Key, Mixture, Tally};
 use crate::exit::Failure;
 use advise::{Advice, Kind, Race, Repair, Sync, Variable, Words};

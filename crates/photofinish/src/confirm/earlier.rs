@@ -2,11 +2,11 @@
 //! over into the new result, whose report will name them; of a race whose schedule is
 //! gone it is not said any more that it was made to happen.
 
+use crate::controlled_run;
 use crate::exit::Failure;
-use crate::steer;
 use driver::store::{Schedule, Store, Writer};
-use report::confirmed::Replay;
-use report::result::{Race, Report, Status};
+use findings::confirmed::Replay;
+use findings::result::{Race, Report, Status};
 use std::path::Path;
 
 /// A schedule and its log.
@@ -28,7 +28,7 @@ pub fn take_over(
         let all: Option<Vec<Kept>> = named.into_iter().map(|r| find(&steer.results, r)).collect();
         let Some(all) = all else {
             warnings.push(format!(
-                "{} was made to happen once, by a schedule that is not in {} any more",
+                "the schedule that showed {} is not in {} any more",
                 race.id,
                 steer.results.display()
             ));
@@ -36,7 +36,7 @@ pub fn take_over(
             continue;
         };
         let renamed = |replay: &mut Replay| {
-            *replay = steer::replay(steer, name(replay), replay.seed);
+            *replay = controlled_run::replay(steer, name(replay), replay.seed);
         };
         race.replay.iter_mut().for_each(renamed);
         race.outcomes
@@ -71,9 +71,11 @@ fn find(results: &Path, replay: &Replay) -> Option<Kept> {
 }
 
 fn forget(race: &mut Race) {
-    let by = race.found_by.iter();
-    let without = by.map(|by| Status::of_detector(by)).max();
-    race.status = without.unwrap_or(Status::Potential);
+    if race.status == Status::Confirmed {
+        let by = race.found_by.iter();
+        let without = by.map(|by| Status::of_detector(by)).max();
+        race.status = without.unwrap_or(Status::Potential);
+    }
     race.outcomes.clear();
     race.trials = None;
     race.harm = None;

@@ -19,6 +19,7 @@ mod tally;
 mod verdict;
 
 use crate::args::Confirm;
+use crate::controlled_run;
 use crate::exit::{self, Failure};
 use crate::launch::{Launcher, Plan, RunDir};
 use crate::outputs::Outputs;
@@ -26,15 +27,14 @@ use crate::progress::Progress;
 use crate::saved;
 use crate::session::Session;
 use crate::show;
-use crate::steer;
 use crate::suppress;
 use driver::options::{Control, Mode, Statement};
 use driver::pool::{self, Ended};
 use driver::process::{Input, Outcome, Output, Stopped};
 use driver::run::RunResult;
 use driver::store::Writer;
-use report::confirmed::Deadlock;
-use report::result::{Race, Report};
+use findings::confirmed::Deadlock;
+use findings::result::{Race, Report};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -69,7 +69,7 @@ fn confirm(args: &Confirm, saved: Option<Report>) -> Result<u8, Failure> {
     let known = suppress::load(&args.show)?;
     let launcher = Launcher::new(&args.launch)?;
     let outputs = Outputs::open(&args.show)?;
-    let mut store = steer::store(&args.steer)?;
+    let mut store = controlled_run::store(&args.steer)?;
     let began = Instant::now();
     let deadline = args
         .launch
@@ -96,7 +96,7 @@ fn confirm(args: &Confirm, saved: Option<Report>) -> Result<u8, Failure> {
     progress.clear();
     report.timing.total_s = began.elapsed().as_secs_f64();
     known.apply(&mut report);
-    let program = steer::program(&launcher.java, &args.launch, args.input.as_deref())?;
+    let program = controlled_run::program(&launcher.java, &args.launch, args.input.as_deref())?;
     store.finish(program, &report)?;
     let kept = outputs.kept(&args.steer.results, None);
     outputs.write_with(&report, &kept)?;
@@ -322,7 +322,7 @@ impl Work<'_> {
         loop {
             let number = runs.len() as u64;
             self.progress("running the program under control, nothing forced");
-            let control = self.control("random", steer::seed(&self.args.steer, number));
+            let control = self.control("random", controlled_run::seed(&self.args.steer, number));
             let dir = self
                 .launcher
                 .directory(&format!("reference-{}", number + 1))?;
@@ -368,7 +368,7 @@ impl Work<'_> {
     ) -> Result<(), Failure> {
         // Races get theirs from the trials.
         let races = std::mem::take(&mut report.races);
-        let kept = steer::keep(&self.args.steer, self.store, report, |run| {
+        let kept = controlled_run::keep(&self.args.steer, self.store, report, |run| {
             let kept = kept.get(&run.checked_sub(before)?)?;
             Some((kept.schedule.clone(), kept.log.clone()))
         });
@@ -376,8 +376,8 @@ impl Work<'_> {
         kept
     }
 
-    /// All trials of one pair, and what they mean for the report.
-    /// How many trials there were.
+    /// All trials of one pair, and what they mean for the report; how many there
+    /// were.
     fn try_to_confirm(
         &mut self,
         target: Target,
@@ -389,7 +389,7 @@ impl Work<'_> {
         tallies.all.extend(target.race.clone().map(Tally::new));
         let named = target.race.is_none();
         let (ran, reached) = {
-            let known = |hit: &report::control::Hit| {
+            let known = |hit: &findings::control::Hit| {
                 let others = report.races.iter().filter(|race| race.id != target.name);
                 !named
                     && others
@@ -432,7 +432,7 @@ impl Work<'_> {
             let steer = &self.args.steer;
             let store = &mut *self.store;
             let race = tally.finish(ran, asked, |kept| {
-                let replay = steer::replay(steer, &kept.schedule.name, kept.schedule.seed);
+                let replay = controlled_run::replay(steer, &kept.schedule.name, kept.schedule.seed);
                 store.add(kept.schedule, &kept.log)?;
                 Ok::<_, driver::store::StoreError>(replay)
             })?;
@@ -454,7 +454,7 @@ impl Work<'_> {
         target: &Target,
         reference: &Reference,
         tallies: &mut Tallies,
-        known: impl Fn(&report::control::Hit) -> bool,
+        known: impl Fn(&findings::control::Hit) -> bool,
         deadlocks: &mut Vec<Deadlock>,
     ) -> Result<(u64, [bool; 2]), Failure> {
         let args = self.args;
@@ -466,7 +466,8 @@ impl Work<'_> {
         let deadline = self.deadline;
         let input = self.input();
         let control = |number: usize| {
-            let mut control = self.control(STRATEGY, steer::seed(&args.steer, number as u64));
+            let mut control =
+                self.control(STRATEGY, controlled_run::seed(&args.steer, number as u64));
             control.pair = Some(target.sides.clone());
             // Neighbours run at the same time.
             control.cpu = Some(number % cores);
@@ -517,7 +518,7 @@ impl Work<'_> {
             warnings.extend(run.findings.warnings.iter().cloned());
             let verdict = reference.judge(&run);
             if let Err(why) = &verdict {
-                let seed = steer::seed(&args.steer, number as u64);
+                let seed = controlled_run::seed(&args.steer, number as u64);
                 warnings.insert(format!("{}, seed {seed}: {why}", target.name));
             }
             let hits = &run.findings.hits;
@@ -568,7 +569,7 @@ impl Work<'_> {
     }
 
     fn control(&self, strategy: &str, seed: u64) -> Control {
-        steer::control(&self.args.steer, strategy, seed)
+        controlled_run::control(&self.args.steer, strategy, seed)
     }
 
     fn plan(&self, mode: Mode, control: Option<Control>) -> Plan {
@@ -625,7 +626,7 @@ fn ended(verdict: &Verdict) -> String {
 fn schedule_of(control: &Control, run: &RunResult, ended: String) -> driver::store::Schedule {
     let summary = run.findings.summary.as_ref();
     let summary = summary.and_then(|s| s.control.as_ref());
-    steer::schedule("", Mode::None.name(), control, summary, &run.outcome, ended)
+    controlled_run::schedule("", Mode::None.name(), control, summary, &run.outcome, ended)
 }
 
 /// The id after those in use.

@@ -8,9 +8,9 @@
 //! two lines may race on two fields, and a statement may race with itself.
 
 use driver::options::Statement;
-use report::control::Hit;
-use report::finding::{self, Frame, Location};
-use report::result::{Access, Race};
+use findings::control::Hit;
+use findings::finding::{self, Frame, Location};
+use findings::result::{Access, Race};
 
 /// The statements on either side; `None` if the class files do not say enough
 /// to find them again.
@@ -112,8 +112,9 @@ fn likeness(access: &Access, hit: &finding::Access) -> u32 {
 }
 
 /// What is unknown of either does not matter, nor does the element of an array,
-/// and what the array is called only if that is to count. A hit names a field through the class in the class file, which may inherit
-/// it; the statements say the rest.
+/// and what the array is called only if that is to count (`named`). A hit names a
+/// field through the class in the class file, which may inherit it; the statements
+/// say the rest.
 fn same_location(a: &Location, b: &Location, named: bool) -> bool {
     match (a, b) {
         (Location::Field { field, .. }, Location::Field { field: other, .. }) => field == other,
@@ -168,8 +169,8 @@ pub fn race_of(hit: &Hit) -> Option<finding::Race> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use report::finding::AccessOp::{self, Read, Write};
-    use report::result::Status;
+    use findings::finding::AccessOp::{self, Read, Write};
+    use findings::result::Status;
 
     fn frame(line: u32, bci: u32) -> Frame {
         Frame {
@@ -215,7 +216,7 @@ mod tests {
 
     fn race(first: finding::Access, second: finding::Access) -> Race {
         let found = race_of(&hit(first, second, "x")).unwrap();
-        report::merge::race(found, Status::Potential)
+        findings::merge::race(found, Status::Potential)
     }
 
     #[test]

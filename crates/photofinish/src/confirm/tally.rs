@@ -5,10 +5,10 @@
 use super::pairs::{self, Order};
 use super::verdict::Verdict;
 use driver::store::Schedule;
-use report::confirmed::{Effect, Harm, Outcome, Replay, Trials};
-use report::control::Hit;
-use report::merge;
-use report::result::{Race, Status};
+use findings::confirmed::{Effect, Harm, Outcome, Replay, Trials};
+use findings::control::Hit;
+use findings::merge;
+use findings::result::{Race, Status};
 
 /// What the schedule of a trial without a verdict is called.
 const CUT_SHORT: &str = "cut-short";
@@ -236,7 +236,7 @@ impl Tallies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use report::finding::Findings;
+    use findings::finding::Findings;
 
     const HIT: &str = r#"{"kind":"hit","location":{"class":"A","field":"F"},"first":{"op":"read","thread":"s","class":"A","method":"m","line":1,"stack":[{"class":"A"}]},"second":{"op":"write","thread":"t","class":"A","method":"n","line":2}}"#;
 

@@ -8,9 +8,9 @@
 
 use driver::process::{Outcome, Stopped};
 use driver::run::RunResult;
-use report::confirmed::Effect;
-use report::control::{Standstill, Uncaught};
-use report::finding::Frame;
+use findings::confirmed::Effect;
+use findings::control::{Standstill, Uncaught};
+use findings::finding::Frame;
 
 /// What an undisturbed run does.
 #[derive(Clone, Debug, Default)]
@@ -225,8 +225,8 @@ fn difference(wanted: &Printed, got: &Printed) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use report::control::ControlSummary;
-    use report::finding::{Findings, Summary};
+    use findings::control::ControlSummary;
+    use findings::finding::{Findings, Summary};
 
     fn outcome(exit: i32, text: &str) -> Outcome {
         Outcome {

@@ -12,11 +12,11 @@
 use super::Hunt;
 use super::child::Child;
 use super::stages::{TOO_LONG, VERIFY, counted, of_program};
+use crate::controlled_run;
 use crate::exit::Failure;
-use crate::steer;
 use driver::store::Store;
-use report::confirmed::{Effect, Replay};
-use report::result::{Race, Report, Status};
+use findings::confirmed::{Effect, Replay};
+use findings::result::{Race, Report, Status};
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -236,7 +236,7 @@ fn merge(hunt: &mut Hunt<'_>, child: &Child, mut found: Report) -> Result<(), Fa
         let (mut schedule, log) = store.schedule(their)?;
         id.clone_into(&mut schedule.name);
         hunt.store.add(schedule, &log)?;
-        *replay = Some(steer::replay(&hunt.args.steer, id, known.seed));
+        *replay = Some(controlled_run::replay(&hunt.args.steer, id, known.seed));
         Ok(())
     };
     for race in &theirs.races {
@@ -293,7 +293,7 @@ fn first_ones(found: &mut Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use report::result::Run;
+    use findings::result::Run;
 
     fn of(json: serde_json::Value) -> Exploration {
         serde_json::from_value(json).unwrap()

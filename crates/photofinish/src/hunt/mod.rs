@@ -18,19 +18,19 @@ mod stages;
 mod summary;
 
 use crate::args;
+use crate::controlled_run;
 use crate::exit::{self, Failure};
 use crate::launch::Launcher;
 use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::show;
-use crate::steer;
 use crate::suppress;
 use anyhow::Context;
 use driver::process::{Input, Outcome, Stopped};
 use driver::store::{self, Writer};
-use report::result::{Report, Status};
-use report::suppress::{Suppressions, name};
+use findings::result::{Report, Status};
+use findings::suppress::{Suppressions, name};
 use serde_json::json;
 use stages::STAGES;
 use std::collections::BTreeSet;
@@ -57,9 +57,9 @@ pub fn command(args: &args::Hunt) -> Result<u8, Failure> {
     let known = suppress::load(&args.show)?;
     let launcher = Launcher::new(&args.launch)?;
     let outputs = Outputs::open(&args.show)?;
-    let store = steer::store(&args.steer)?;
+    let store = controlled_run::store(&args.steer)?;
     let input = Given::new(args.input.as_deref())?;
-    let program = steer::program(&launcher.java, &args.launch, input.path())?;
+    let program = controlled_run::program(&launcher.java, &args.launch, input.path())?;
 
     let began = Instant::now();
     let total = args.launch.time_limit.unwrap_or(TIME);
@@ -270,7 +270,7 @@ impl Hunt<'_> {
                     .insert(format!("{}{}", race.id, race.status.word()))
             {
                 self.progress.clear();
-                let place = report::text::clean(&name(&race.location));
+                let place = findings::text::clean(&name(&race.location));
                 eprintln!("{}: race on {place}, {}", race.id, race.status.word());
             }
         }
@@ -278,7 +278,7 @@ impl Hunt<'_> {
 
     /// Says on the terminal which stage it is, and how far we are.
     fn head(&self, stage: &str) {
-        let certain = |race: &&report::result::Race| race.status >= Status::Observed;
+        let certain = |race: &&findings::result::Race| race.status >= Status::Observed;
         let found = self.report.races.iter().filter(certain).count();
         let candidates = self.report.races.len() - found;
         self.progress

@@ -5,21 +5,21 @@ use super::child::Child;
 use super::explored::explore;
 use crate::args::Confirm;
 use crate::confirm;
+use crate::controlled_run;
 use crate::exit::Failure;
-use crate::hidden::Hidden;
 use crate::launch::{Plan, RunDir};
+use crate::may_trigger::Hidden;
 use crate::session::Session;
-use crate::steer;
 use crate::trace_command;
 use anyhow::Context;
 use driver::options::{Control, Mode};
 use driver::pool::{self, Ended};
 use driver::process::{Input, Output, Stopped};
 use driver::run::RunResult;
+use findings::finding;
+use findings::result::{Race, Report, Status};
+use findings::text::clean;
 use report::advice::OfRace;
-use report::finding;
-use report::result::{Race, Report, Status};
-use report::text::clean;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -293,8 +293,9 @@ fn hidden(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.map_or(cores, |jobs| jobs as usize);
     let control = |number: usize| {
-        let seed = steer::seed(&args.steer, number as u64);
-        let mut control = steer::control(&args.steer, SEEKERS[number % SEEKERS.len()], seed);
+        let seed = controlled_run::seed(&args.steer, number as u64);
+        let mut control =
+            controlled_run::control(&args.steer, SEEKERS[number % SEEKERS.len()], seed);
         // Neighbours run at the same time.
         control.cpu = Some(number % cores);
         control
@@ -369,7 +370,7 @@ fn keep(
     let summary = run.findings.summary.as_ref();
     let summary = summary.and_then(|s| s.control.as_ref());
     let ended = summary.map_or("unknown", |control| control.outcome.as_str());
-    let row = steer::schedule(
+    let row = controlled_run::schedule(
         "",
         Mode::FastTrack.name(),
         control,
@@ -379,7 +380,7 @@ fn keep(
     );
     add(hunt, run);
     let this = hunt.report.runs.len() as u64;
-    steer::keep(&hunt.args.steer, &mut hunt.store, &mut hunt.report, |run| {
+    controlled_run::keep(&hunt.args.steer, &mut hunt.store, &mut hunt.report, |run| {
         let log = (run == this).then(|| std::fs::read(dir.log()).unwrap_or_default());
         Some((row.clone(), log?))
     })
@@ -406,8 +407,8 @@ fn held_back(hunt: &mut Hunt<'_>) -> Result<String, Failure> {
         hunt.head("races that hide behind locks");
         hunt.progress
             .say(&format!("run {} of {wanted}", number + 1));
-        let seed = steer::seed(&args.steer, u64::from(number));
-        let mut control = steer::control(&args.steer, DRFINDER, seed);
+        let seed = controlled_run::seed(&args.steer, u64::from(number));
+        let mut control = controlled_run::control(&args.steer, DRFINDER, seed);
         let dir = launcher.directory(&format!("held-back-{}", number + 1))?;
         seeker.aim(&mut control, &dir)?;
         let plan = Plan {

@@ -2,11 +2,11 @@
 //! what was looked at. Never more than is known.
 
 use super::Hunt;
+use findings::confirmed::{Effect, Harm};
+use findings::result::{Race, Report, Status};
+use findings::suppress::name;
+use findings::text::clean;
 use report::advice::{OfRace, Validated};
-use report::confirmed::{Effect, Harm};
-use report::result::{Race, Report, Status};
-use report::suppress::name;
-use report::text::clean;
 use std::fmt::Write as _;
 
 /// Commands and races that are listed, at most.

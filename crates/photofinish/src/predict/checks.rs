@@ -9,27 +9,27 @@ use crate::trace_command::dotted;
 use ::predict::atomicity::{self, Part, Unit, What};
 use ::predict::property::{self, Kind, Labelled, Limits, Named, Spec};
 use anyhow::Context;
-use report::finding::{Frame, Location};
+use findings::finding::{Frame, Location};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
 use trace::{Event, Op};
 
 /// What is asked for, read before anything is run.
-pub struct Asked {
+pub struct Checks {
     atomicity: bool,
     units: Vec<String>,
     spec: Spec,
     cuts: u64,
 }
 
-impl Asked {
-    pub fn new(args: &Predict) -> Result<Asked, Failure> {
+impl Checks {
+    pub fn new(args: &Predict) -> Result<Checks, Failure> {
         let spec = match &args.property {
             Some(path) => specification(path)?,
             None => Spec::default(),
         };
-        Ok(Asked {
+        Ok(Checks {
             atomicity: args.atomicity || !args.units.is_empty(),
             units: args.units.clone(),
             spec,
@@ -63,7 +63,7 @@ pub struct Checked {
     pub found: bool,
 }
 
-pub fn check(asked: &Asked, input: &Input) -> Checked {
+pub fn check(asked: &Checks, input: &Input) -> Checked {
     let mut checked = Checked::default();
     let names = Names(&input.tables);
     if asked.atomicity {
@@ -75,7 +75,7 @@ pub fn check(asked: &Asked, input: &Input) -> Checked {
     checked
 }
 
-fn atomicity(asked: &Asked, input: &Input, names: &Names<'_>, checked: &mut Checked) {
+fn atomicity(asked: &Checks, input: &Input, names: &Names<'_>, checked: &mut Checked) {
     let mut units: Vec<Unit> = atomicity::blocks(&input.events);
     if !asked.units.is_empty() {
         let wanted = |method: u32| {
@@ -178,7 +178,7 @@ fn location(location: &Location) -> String {
     }
 }
 
-fn properties(asked: &Asked, input: &Input, names: &Names<'_>, checked: &mut Checked) {
+fn properties(asked: &Checks, input: &Input, names: &Names<'_>, checked: &mut Checked) {
     let labels = labels(&asked.spec.events, &input.events, names);
     let seen = labels.iter().fold(0, |all, l| all | l.names);
     for (n, event) in asked.spec.events.iter().enumerate() {

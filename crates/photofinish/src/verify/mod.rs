@@ -14,19 +14,19 @@ mod resume;
 pub mod search;
 
 use crate::args::Verify;
+use crate::controlled_run;
 use crate::exit::{self, Failure};
 use crate::launch::Launcher;
 use crate::outputs::Outputs;
 use crate::session::Session;
 use crate::show;
-use crate::steer;
 use crate::suppress;
 use driver::options::Control;
 use driver::process::Input;
 use explore::{Config, Progress, Stop};
-use report::result::Report;
+use findings::result::Report;
 use resume::{Keeper, Saved};
-use search::{Asked, Search, Standing};
+use search::{Search, SearchConfig, Standing};
 use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -38,7 +38,7 @@ pub fn command(args: &Verify) -> Result<u8, Failure> {
     let launcher = Launcher::new(&args.launch)?;
     let known = suppress::load(&args.show)?;
     let outputs = Outputs::open(&args.show)?;
-    let program = steer::program(&launcher.java, &args.launch, args.input.as_deref())?;
+    let program = controlled_run::program(&launcher.java, &args.launch, args.input.as_deref())?;
     let (mut keeper, saved) = Keeper::new(args, program, &known)?;
     let (session, from) = match saved {
         Some(Saved { state, report, .. }) => {
@@ -68,19 +68,19 @@ pub fn command(args: &Verify) -> Result<u8, Failure> {
 }
 
 fn control(args: &Verify) -> Control {
-    let mut control = steer::control(&args.steer, "explore", args.steer.seed);
+    let mut control = controlled_run::control(&args.steer, "explore", args.steer.seed);
     control.max_steps = Some(args.steer.max_steps.unwrap_or(MAX_STEPS));
     control
 }
 
-fn asked(args: &Verify) -> Asked {
+fn asked(args: &Verify) -> SearchConfig {
     let seconds = args.max_seconds.map(Duration::from_secs);
     let limit = match (seconds, args.launch.time_limit) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
     };
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-    Asked {
+    SearchConfig {
         config: Config {
             order: args.order.order(),
             preemptions: args.bound,

@@ -10,14 +10,14 @@
 use super::Verdict;
 use super::search::{Search, State};
 use crate::args::Verify;
+use crate::controlled_run;
 use crate::exit::{self, Failure};
 use crate::show;
-use crate::steer;
 use crate::suppress;
 use anyhow::Context;
 use driver::store::{self, Exploration, Program, StoreError, Writer};
-use report::result::Report;
-use report::suppress::Suppressions;
+use findings::result::Report;
+use findings::suppress::Suppressions;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::time::{Duration, Instant};
@@ -65,7 +65,7 @@ impl<'a> Keeper<'a> {
                 let (store, saved) = find(args, &of)?;
                 (store, Some(saved))
             }
-            false => (steer::store(&args.steer)?, None),
+            false => (controlled_run::store(&args.steer)?, None),
         };
         let now = Instant::now();
         let keeper = Keeper {
@@ -115,7 +115,7 @@ impl<'a> Keeper<'a> {
         code: u8,
         verdict: &Verdict,
     ) -> Result<(Report, u8), Failure> {
-        steer::keep(&self.args.steer, &mut self.store, &mut report, |run| {
+        controlled_run::keep(&self.args.steer, &mut self.store, &mut report, |run| {
             let kept = search.kept().get(&run)?;
             Some((kept.schedule.clone(), kept.log.clone()))
         })

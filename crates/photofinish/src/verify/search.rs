@@ -8,18 +8,18 @@
 
 mod workers;
 
+use crate::controlled_run;
 use crate::exit::Failure;
 use crate::launch::{Launcher, Plan, RunDir};
 use crate::session::{Accidents, Session};
-use crate::steer;
 use anyhow::Context;
 use driver::options::{Control, Mode, Statement};
-use driver::pool::{self, Came, Ended, Next, Work};
+use driver::pool::{self, Ended, Next, Work, WorkResult};
 use driver::process::{Input, Output, Stopped};
 use driver::run::{Request, RunResult};
 use driver::store::Schedule;
 use explore::{Campaign, Config, Divergence, Execution, Job, Progress, Task};
-use report::finding::{Findings, Frame, Location};
+use findings::finding::{Findings, Frame, Location};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -36,7 +36,7 @@ const MOST_RUNS: u64 = 2_000;
 
 /// What to explore, and how far.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct SearchConfig {
     pub config: Config,
     pub jobs: usize,
     pub deadline: Option<Instant>,
@@ -86,7 +86,7 @@ impl Standing {
 /// What an execution leaves in its directory.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Told {
+enum ExecutionFile {
     Execution(Execution),
     Diverged(Divergence),
 }
@@ -113,7 +113,7 @@ pub type Watch<'a> = dyn FnMut(&Search<'_>) -> Result<(), Failure> + 'a;
 
 pub struct Search<'a> {
     launcher: &'a Launcher<'a>,
-    asked: &'a Asked,
+    asked: &'a SearchConfig,
     campaign: Campaign,
     /// By the numbers that the campaign knows them by.
     statements: Vec<Statement>,
@@ -148,12 +148,12 @@ impl<'a> Work<'a> for Watched<'_, 'a, '_> {
         hired.map_err(failed).ok()
     }
 
-    fn take(&mut self, number: usize, came: Came) -> ControlFlow<()> {
+    fn take(&mut self, number: usize, came: WorkResult) -> ControlFlow<()> {
         let search = &mut *self.search;
         let taken = match came {
-            Came::Run(result) => search.alone(number, *result),
-            Came::Answer(text) => search.answered(number, &text),
-            Came::Died => search.died(number),
+            WorkResult::Run(result) => search.alone(number, *result),
+            WorkResult::Answer(text) => search.answered(number, &text),
+            WorkResult::Died => search.died(number),
         };
         if search.failure.is_none() {
             search.failure = taken.and_then(|()| (self.watch)(search)).err();
@@ -169,7 +169,7 @@ impl<'a> Work<'a> for Watched<'_, 'a, '_> {
 pub fn explore<'a>(
     launcher: &'a Launcher<'a>,
     session: Session,
-    asked: &'a Asked,
+    asked: &'a SearchConfig,
     from: Option<State>,
     watch: &mut Watch<'_>,
 ) -> Result<Search<'a>, Failure> {
@@ -336,11 +336,12 @@ impl<'a> Search<'a> {
         self.out_of_hand(found);
         let racing = self.racing(found);
         let told = std::fs::read(dir.file("execution.json")).ok();
-        let told: Option<Told> = told.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let told: Option<ExecutionFile> =
+            told.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let control = found.summary.as_ref().and_then(|s| s.control.as_ref());
         let ended = control.map_or("", |c| c.outcome.as_str());
         match (told, ended) {
-            (Some(Told::Execution(execution)), "exit" | "deadlock") => {
+            (Some(ExecutionFile::Execution(execution)), "exit" | "deadlock") => {
                 self.keep(dir, &run, Some(&execution))?;
                 let findings = u64::from(!run.findings.races.is_empty());
                 self.workers.follow(task, &execution);
@@ -350,7 +351,7 @@ impl<'a> Search<'a> {
                     self.campaign.diverged(task, [])?;
                 }
             }
-            (Some(Told::Diverged(at)), _) => {
+            (Some(ExecutionFile::Diverged(at)), _) => {
                 self.keep(dir, &run, None)?;
                 // A race that was not a point before explains it.
                 if racing.is_empty() {
@@ -359,7 +360,7 @@ impl<'a> Search<'a> {
                 }
                 self.campaign.diverged(task, racing)?;
             }
-            (Some(Told::Execution(execution)), _) => {
+            (Some(ExecutionFile::Execution(execution)), _) => {
                 self.keep(dir, &run, Some(&execution))?;
                 let what = match ended {
                     "limit" => {
@@ -476,7 +477,8 @@ impl<'a> Search<'a> {
                 order: self.asked.config.order,
                 preemptions: None,
             };
-            let schedule = steer::schedule("", mode, &control, summary, &run.outcome, ended);
+            let schedule =
+                controlled_run::schedule("", mode, &control, summary, &run.outcome, ended);
             let kept = Kept {
                 schedule: Schedule {
                     job: Some(serde_json::to_string(&job)?),
@@ -510,7 +512,7 @@ fn keys(found: &Findings) -> Vec<String> {
     });
     let stills = found.deadlocks.iter().chain(&found.livelocks);
     let stills = stills.map(|still| {
-        let at = |t: &report::control::Waiting| t.stack.first().map(line);
+        let at = |t: &findings::control::Waiting| t.stack.first().map(line);
         let threads: Vec<_> = still.threads.iter().map(at).collect();
         format!("standstill {threads:?}")
     });

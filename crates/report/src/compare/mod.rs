@@ -11,7 +11,7 @@ mod table;
 pub use curves::svg;
 pub use table::{by_depth, by_scheduler};
 
-use crate::result::{Hidden, Race};
+use findings::result::{Hidden, Race};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub struct Found {
 
 impl Found {
     pub fn of(race: &Race) -> Found {
-        use crate::finding::Location;
+        use findings::finding::Location;
         let location = match &race.location {
             Location::Field { class, field, .. } => format!("{class}.{field}"),
             Location::Array { array, from, .. } => match from {

@@ -1,7 +1,7 @@
 //! The tables, as text with aligned columns.
 
 use super::{Comparison, Found, Subject};
-use crate::text::counted;
+use findings::text::counted;
 use std::collections::BTreeSet;
 
 /// Table 3: a row a scheduler.

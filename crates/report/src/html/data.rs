@@ -2,12 +2,12 @@
 //! short enough to draw, and the source lines around every place that either
 //! speaks of.
 
-use crate::finding::Frame;
-use crate::result::{Race, Report};
 use crate::snippet::span;
 use crate::terminal::Sources;
-use crate::text::clean_line;
 use crate::timeline::{Timelines, of_witness};
+use findings::finding::Frame;
+use findings::result::{Race, Report};
+use findings::text::clean_line;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -9,9 +9,9 @@
 
 mod data;
 
-use crate::result::Report;
 use crate::terminal::Sources;
 use crate::timeline::Timelines;
+use findings::result::Report;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};

@@ -2,10 +2,10 @@
 //! that were made to happen, standstills, uncaught exceptions.
 
 use super::{Page, SHORT_STACK, Style, is_jdk, place};
-use crate::confirmed::{Deadlock, Effect, Failure, Harm, Outcome, Replay};
-use crate::finding::{AccessOp, Frame};
-use crate::result::{Access, Hidden, Race, Report, Status};
-use crate::text::{clean, clean_line, counted};
+use findings::confirmed::{Deadlock, Effect, Failure, Harm, Outcome, Replay};
+use findings::finding::{AccessOp, Frame};
+use findings::result::{Access, Hidden, Race, Report, Status};
+use findings::text::{clean, clean_line, counted};
 use std::collections::BTreeSet;
 use std::io;
 

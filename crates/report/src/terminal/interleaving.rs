@@ -2,9 +2,9 @@
 //! the two accesses stand side by side, and they themselves.
 
 use super::{Page, Style};
-use crate::result::Race;
-use crate::text::clean;
 use crate::timeline::{Row, Timeline, of};
+use findings::result::Race;
+use findings::text::clean;
 use std::io;
 
 /// Rows shown unless everything is asked for; all of them then, up to a limit.

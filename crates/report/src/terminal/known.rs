@@ -2,8 +2,8 @@
 //! and the comparison with an earlier result.
 
 use super::{Page, Style};
-use crate::result::Report;
-use crate::text::{clean, counted};
+use findings::result::Report;
+use findings::text::{clean, counted};
 use serde_json::Value;
 use std::io;
 

@@ -14,7 +14,7 @@ mod witness;
 pub use edges::{Edge, Order};
 pub use witness::of_witness;
 
-use crate::finding::Frame;
+use findings::finding::Frame;
 use schedule::log::{Entry, Log, Site};
 use schedule::{Hit, Op, Ready, Thread, table};
 use serde::Serialize;

@@ -2,7 +2,7 @@
 //! other, until the two accesses stand side by side.
 
 use super::{Beside, Lane, Row, Timeline};
-use crate::finding::Frame;
+use findings::finding::Frame;
 use serde_json::Value;
 
 /// What a report has under `witness`. `pair`: its last two rows are the

@@ -11,8 +11,8 @@ mod devtools;
 
 use common::{Everything, full, hostile};
 use devtools::{Browser, chromium};
+use findings::result::Report;
 use report::html;
-use report::result::Report;
 use report::timeline::Timelines;
 use serde_json::{Value, json};
 use std::path::Path;

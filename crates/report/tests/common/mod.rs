@@ -1,7 +1,7 @@
 //! Results and schedules for the tests of what is written from them.
 #![allow(dead_code, reason = "each test file uses its share")]
 
-use report::result::Report;
+use findings::result::Report;
 use report::terminal::Sources;
 use report::timeline::{Timeline, Timelines};
 use schedule::log::{Entry, Log, Site, ThreadRow};

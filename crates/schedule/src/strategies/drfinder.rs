@@ -9,7 +9,7 @@
 //! Waiting is bounded in steps: after [`PATIENCE`] of them a thread goes on,
 //! whatever the relation says.
 
-use crate::hidden::{Answer, Counts, Finder, Peer};
+use crate::may_trigger::{Answer, Counts, Finder, Peer};
 use crate::op::{Decision, Kind, Ready, Thread, View};
 use crate::random::Rng;
 use crate::strategy::{Params, Strategy};

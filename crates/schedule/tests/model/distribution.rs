@@ -1,7 +1,7 @@
 //! How often things happen: the random walk against the exact probabilities of
 //! all outcomes, PCT against its bound, POS where a random walk is lost.
 
-use crate::world::{World, params, run, sample};
+use crate::world::{SchedulerState, params, run, sample};
 use litmus::random::Shape;
 use litmus::*;
 use schedule::Params;
@@ -11,12 +11,12 @@ use std::collections::HashMap;
 /// threads, by going through all states; none if there are too many.
 fn exact(program: &Program) -> Option<HashMap<u64, f64>> {
     let mut outcomes = HashMap::new();
-    let mut level = HashMap::from([(0, (World::new(program), 1.0))]);
+    let mut level = HashMap::from([(0, (SchedulerState::new(program), 1.0))]);
     while !level.is_empty() {
         if level.len() > 2000 {
             return None;
         }
-        let mut next: HashMap<u64, (World, f64)> = HashMap::new();
+        let mut next: HashMap<u64, (SchedulerState, f64)> = HashMap::new();
         for (_, (mut world, mass)) in level {
             let Some(sight) = world.look() else {
                 *outcomes.entry(world.key()).or_insert(0.0) += mass;

@@ -1,7 +1,7 @@
 //! Nobody waits for ever: spinning threads let those go on whom they wait for,
 //! and RaceFuzzer gives up waiting for what does not come.
 
-use crate::world::{World, drive, params, run};
+use crate::world::{SchedulerState, drive, params, run};
 use litmus::*;
 use schedule::{Params, REGISTRY, strategy};
 
@@ -23,7 +23,7 @@ fn spin_loops_do_not_starve_whom_they_wait_for() {
         for seed in 0..50 {
             let mut s = strategy(name, &params(seed, None)).unwrap();
             // Sites 1 and 2 are the loads of the loops.
-            let world = World::new(&spinners()).spinning_at([1, 2]);
+            let world = SchedulerState::new(&spinners()).spinning_at([1, 2]);
             let run = drive(world, s.as_mut(), seed);
             assert!(!run.truncated, "{name}, seed {seed}");
             assert!(run.steps.len() < 2000, "{name}: {}", run.steps.len());
@@ -57,7 +57,11 @@ fn two_that_yield_take_turns() {
         for seed in 0..20 {
             let mut s = strategy(name, &params(seed, None)).unwrap();
             let loads = (1..=20).filter(|site| site % 2 == 1);
-            let run = drive(World::new(&program).spinning_at(loads), s.as_mut(), seed);
+            let run = drive(
+                SchedulerState::new(&program).spinning_at(loads),
+                s.as_mut(),
+                seed,
+            );
             assert!(!run.truncated, "{name}, seed {seed}");
         }
     }
@@ -75,7 +79,11 @@ fn awaited() -> Program {
 fn a_postponed_thread_is_released_for_one_that_spins() {
     for seed in 0..20 {
         let mut s = strategy("racefuzzer", &params(seed, Some((1, 99)))).unwrap();
-        let run = drive(World::new(&awaited()).spinning_at([3]), s.as_mut(), seed);
+        let run = drive(
+            SchedulerState::new(&awaited()).spinning_at([3]),
+            s.as_mut(),
+            seed,
+        );
         assert!(!run.truncated);
         assert!(run.steps.len() < 1100, "{}", run.steps.len());
     }
@@ -99,7 +107,11 @@ fn a_loop_over_the_statement_does_not_take_a_long_wait_each_time() {
         ..Params::default()
     };
     let mut s = strategy("racefuzzer", &params).unwrap();
-    let run = drive(World::new(&program).spinning_at([402]), s.as_mut(), 0);
+    let run = drive(
+        SchedulerState::new(&program).spinning_at([402]),
+        s.as_mut(),
+        0,
+    );
     assert!(!run.truncated);
     assert!(run.steps.len() < 10_000, "{}", run.steps.len());
 }

@@ -3,7 +3,7 @@
 mod distribution;
 mod fairness;
 mod figures;
-mod hidden;
+mod may_trigger;
 mod purity;
 mod races;
 mod replay;

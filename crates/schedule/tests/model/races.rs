@@ -1,7 +1,7 @@
 //! RaceFuzzer against brute force: no pair that cannot stand side by side, and
 //! nearly every one that can.
 
-use crate::world::{World, params, run, sample};
+use crate::world::{SchedulerState, params, run, sample};
 use litmus::random::{Shape, programs};
 use litmus::*;
 use proptest::prelude::*;
@@ -52,7 +52,7 @@ fn possible(program: &Program) -> Option<Truth> {
 /// If waits only time out when nothing else is left.
 fn expected(program: &Program) -> Option<Truth> {
     let mut truth = Truth::default();
-    let mut open = vec![World::new(program)];
+    let mut open = vec![SchedulerState::new(program)];
     let mut seen = HashSet::new();
     while let Some(mut world) = open.pop() {
         truth.see(&world.machine);

@@ -1,6 +1,6 @@
 //! A logged run repeats, and says so when it cannot.
 
-use crate::world::{Run, World, drive, params, run};
+use crate::world::{Run, SchedulerState, drive, params, run};
 use litmus::Program;
 use litmus::random::{Shape, programs};
 use proptest::prelude::*;
@@ -55,7 +55,7 @@ proptest! {
             let (log, decisions) = written(&run);
             let hits = run.hits;
             let mut replay = Replay::new(log, |number| Some(site(number).identity()));
-            let again = drive(World::new(&program), &mut replay, seed);
+            let again = drive(SchedulerState::new(&program), &mut replay, seed);
             prop_assert_eq!(replay.divergence(), None);
             prop_assert_eq!(again.decisions, decisions);
             prop_assert_eq!(again.hits, hits);
@@ -73,7 +73,7 @@ proptest! {
         let mut changed = program.clone();
         changed.threads[thread].pop();
         let mut replay = Replay::new(log, |number| Some(site(number).identity()));
-        let again = drive(World::new(&changed), &mut replay, seed);
+        let again = drive(SchedulerState::new(&changed), &mut replay, seed);
         match replay.divergence() {
             None => prop_assert!(decisions.starts_with(&again.decisions)),
             Some(divergence) => {
@@ -97,12 +97,12 @@ fn sites_are_compared_by_what_they_stand_for() {
     let numbers = log.sites.keys();
     renumbered.sites = numbers.map(|n| (*n, site(n + 100))).collect();
     let mut replay = Replay::new(renumbered, |number| Some(site(number + 100).identity()));
-    let again = drive(World::new(&program), &mut replay, 4);
+    let again = drive(SchedulerState::new(&program), &mut replay, 4);
     assert_eq!(again.decisions, decisions);
     assert_eq!(replay.divergence(), None);
     // Same numbers, other statements.
     let mut replay = Replay::new(log, |number| Some(site(number + 1).identity()));
-    drive(World::new(&program), &mut replay, 4);
+    drive(SchedulerState::new(&program), &mut replay, 4);
     assert_eq!(replay.divergence().map(|d| d.step), Some(0));
 }
 
@@ -133,11 +133,11 @@ fn steps_made_without_asking_are_skipped() {
     let program = Program::parallel(vec![vec![fetch_add(litmus::Reg(0), Var(0), 1); 20]; 3]);
     let mut random = schedule::strategy("random", &params(1, None)).unwrap();
     let strategy = random.as_mut();
-    let run = drive(World::new(&program), &mut Meddled { strategy }, 1);
+    let run = drive(SchedulerState::new(&program), &mut Meddled { strategy }, 1);
     let (log, _) = written(&run);
     let mut replay = Replay::new(log, |number| Some(site(number).identity()));
     let strategy = &mut replay;
-    let again = drive(World::new(&program), &mut Meddled { strategy }, 1);
+    let again = drive(SchedulerState::new(&program), &mut Meddled { strategy }, 1);
     assert_eq!(replay.divergence(), None);
     assert_eq!(again.decisions, run.decisions);
 }
@@ -150,7 +150,7 @@ fn a_race_that_was_made_is_shown_again() {
     assert_eq!(run.hits.len(), 1);
     let (log, _) = written(&run);
     let mut replay = Replay::new(log, |number| Some(site(number).identity()));
-    let again = drive(World::new(&program), &mut replay, 1);
+    let again = drive(SchedulerState::new(&program), &mut replay, 1);
     assert_eq!(again.hits, run.hits);
 }
 

@@ -14,7 +14,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use trace::{Loc, ObjId, ThreadId};
 
 #[derive(Clone)]
-pub struct World {
+pub struct SchedulerState {
     pub machine: Machine,
     /// Waiting threads whose time has come.
     expired: BTreeSet<u32>,
@@ -43,9 +43,9 @@ impl Sight {
     }
 }
 
-impl World {
-    pub fn new(program: &Program) -> World {
-        World {
+impl SchedulerState {
+    pub fn new(program: &Program) -> SchedulerState {
+        SchedulerState {
             machine: Machine::new(program),
             expired: BTreeSet::new(),
             spins: BTreeSet::new(),
@@ -55,7 +55,7 @@ impl World {
     }
 
     /// Loads at these sites are shown as spinning.
-    pub fn spinning_at(mut self, sites: impl IntoIterator<Item = u32>) -> World {
+    pub fn spinning_at(mut self, sites: impl IntoIterator<Item = u32>) -> SchedulerState {
         self.spins.extend(sites);
         self
     }
@@ -195,7 +195,7 @@ const LIMIT: usize = 1_000_000;
 
 /// Runs a world to its end, and checks every decision. Which waiter a notify
 /// wakes is drawn from the seed, too.
-pub fn drive(mut world: World, strategy: &mut dyn Strategy, seed: u64) -> Run {
+pub fn drive(mut world: SchedulerState, strategy: &mut dyn Strategy, seed: u64) -> Run {
     let mut ways = Rng::new(!seed);
     let (mut decisions, mut steps, mut hits) = (Vec::new(), Vec::new(), Vec::new());
     while let Some(sight) = world.look() {
@@ -236,7 +236,7 @@ pub fn drive(mut world: World, strategy: &mut dyn Strategy, seed: u64) -> Run {
 /// Runs a program under a strategy by name.
 pub fn run(program: &Program, name: &str, params: &Params) -> Run {
     let mut strategy = strategy(name, params).expect("a known name");
-    drive(World::new(program), strategy.as_mut(), params.seed)
+    drive(SchedulerState::new(program), strategy.as_mut(), params.seed)
 }
 
 /// Parameters for a seed and, if there are any, the sites of a pair.

@@ -647,16 +647,16 @@ public final class Photofinish {
         if (t != null) PhotofinishFlow.decided(t, a == null ? 1 : 0);
     }
 
-    // Runs that look for hidden races; see PhotofinishHidden.
+    // Runs that look for hidden races; see PhotofinishMayTrigger.
 
     public static void frameBegin(int site) {
         PhotofinishThread t = self();
-        if (t != null) PhotofinishHidden.begin(t, site);
+        if (t != null) PhotofinishMayTrigger.begin(t, site);
     }
 
     public static void frameEnd() {
         PhotofinishThread t = self();
-        if (t != null) PhotofinishHidden.end(t);
+        if (t != null) PhotofinishMayTrigger.end(t);
     }
 
     // Called by the agent around natives that it has wrapped.

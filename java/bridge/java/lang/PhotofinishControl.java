@@ -100,7 +100,7 @@ final class PhotofinishControl {
         }
         Photofinish.budget = Photofinish.LONG;
         if (isShared(site) && PhotofinishNative.isInternal()) return false;
-        if (PhotofinishHidden.SERIAL && s != null && kind <= ACQUIRE_SHARED) PhotofinishHidden.tell(s);
+        if (PhotofinishMayTrigger.SERIAL && s != null && kind <= ACQUIRE_SHARED) PhotofinishMayTrigger.tell(s);
         PhotofinishNative.point(kind, s == null ? 0 : number(s), (int) slot, site);
         return true;
     }
@@ -154,8 +154,8 @@ final class PhotofinishControl {
     static void entering(PhotofinishThread t, Object o, int site, boolean point) {
         PhotofinishShadow s = PhotofinishTable.near(t, o, site);
         if (s.holder == t) return; // again: nobody can tell
-        if (PhotofinishHidden.FREE) {
-            if (point) PhotofinishHidden.taking(t, s, site, true);
+        if (PhotofinishMayTrigger.FREE) {
+            if (point) PhotofinishMayTrigger.taking(t, s, site, true);
             return;
         }
         if (EXPLORE) {
@@ -215,10 +215,10 @@ final class PhotofinishControl {
         }
         if (what == CONDITION) return;
         int row = what == LOCK_INTERRUPTIBLY ? 0 : what == SHARED_LOCK_INTERRUPTIBLY ? 3 : what;
-        if (PhotofinishHidden.FREE) {
+        if (PhotofinishMayTrigger.FREE) {
             int kind = LOCKS[row];
             if (kind == ACQUIRE || kind == TRY_ACQUIRE || kind == ACQUIRE_SHARED) {
-                PhotofinishHidden.taking(t, PhotofinishLocks.lockOf(t, key, site), site, kind != TRY_ACQUIRE);
+                PhotofinishMayTrigger.taking(t, PhotofinishLocks.lockOf(t, key, site), site, kind != TRY_ACQUIRE);
             }
             return;
         }

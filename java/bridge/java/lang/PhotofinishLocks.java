@@ -41,7 +41,7 @@ final class PhotofinishLocks {
         } else {
             s.holder = t;
             s.holds = 1;
-            if (PhotofinishHidden.ON) PhotofinishHidden.took(t, s, site);
+            if (PhotofinishMayTrigger.ON) PhotofinishMayTrigger.took(t, s, site);
             acquired(t, s, site, PhotofinishEvents.ACQUIRE);
         }
         if (s.keeps) PhotofinishEvents.kept(t, s, false, site);
@@ -94,7 +94,7 @@ final class PhotofinishLocks {
         boolean first = indexOf(t, s, SHARED) < 0;
         push(t, s, SHARED);
         if (!first) return;
-        if (PhotofinishHidden.ON) PhotofinishHidden.took(t, s, site);
+        if (PhotofinishMayTrigger.ON) PhotofinishMayTrigger.took(t, s, site);
         if (PhotofinishNative.EVENTS) {
             PhotofinishEvents.sync(t, PhotofinishEvents.ACQUIRE_SHARED, site, PhotofinishEvents.shadowId(s));
         } else {

@@ -36,7 +36,7 @@ final class PhotofinishShadow extends PhotofinishArray {
     /** Trusted code keeps data behind this lock; only where there are events. */
     boolean keeps;
 
-    /** Its class, as a lock, by number (see PhotofinishHidden); 0: nobody has asked. */
+    /** Its class, as a lock, by number (see PhotofinishMayTrigger); 0: nobody has asked. */
     int lockClass;
 
     /** The strategy knows that class. */

@@ -115,8 +115,8 @@ public final class PhotofinishThread {
     /** What is known at the end of this thread, for whoever notices that it has ended. */
     volatile int[] ended;
 
-    /** Methods of the relation that the thread is in (see PhotofinishHidden). */
-    int[] frames = new int[PhotofinishHidden.ON ? 32 : 0];
+    /** Methods of the relation that the thread is in (see PhotofinishMayTrigger). */
+    int[] frames = new int[PhotofinishMayTrigger.ON ? 32 : 0];
 
     int frameCount;
 
@@ -124,9 +124,9 @@ public final class PhotofinishThread {
     PhotofinishShadow wanted;
 
     /** How often locks were taken lately, by site and class. */
-    final int[] takenKeys = new int[PhotofinishHidden.ON ? PhotofinishHidden.TAKEN : 0];
+    final int[] takenKeys = new int[PhotofinishMayTrigger.ON ? PhotofinishMayTrigger.TAKEN : 0];
 
-    final int[] taken = new int[PhotofinishHidden.ON ? PhotofinishHidden.TAKEN : 0];
+    final int[] taken = new int[PhotofinishMayTrigger.ON ? PhotofinishMayTrigger.TAKEN : 0];
 
     /** Event buffer: where the next record goes, and where it is full. */
     long cursor;

@@ -10,7 +10,7 @@
 //! behind what cannot be put back, every execution gets its own JVM from then on,
 //! and the report says so.
 
-use super::{DIVERGED, Search, Told, keys, same};
+use super::{DIVERGED, ExecutionFile, Search, keys, same};
 use crate::exit::Failure;
 use crate::launch::{Plan, RunDir};
 use driver::options::{Control, Mode};
@@ -18,7 +18,7 @@ use driver::pool::Next;
 use driver::process::Output;
 use driver::run::{Request, RunError, RunResult};
 use explore::{Campaign, Execution, Job, Task};
-use report::finding::Findings;
+use findings::finding::Findings;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -36,7 +36,7 @@ const DEATHS: u32 = 2;
 #[derive(Debug, Deserialize)]
 struct Answer {
     outcome: String,
-    told: Option<Told>,
+    told: Option<ExecutionFile>,
     findings: Vec<Value>,
     unfit: Option<String>,
 }
@@ -237,7 +237,9 @@ impl<'a> Search<'a> {
         let told = std::fs::read(dir.file("execution.json")).ok();
         let told = told.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         match told {
-            Some(Told::Execution(execution)) => self.workers.root = Some((task, execution)),
+            Some(ExecutionFile::Execution(execution)) => {
+                self.workers.root = Some((task, execution))
+            }
             _ => self.workers.give_up("the first could not be made again"),
         }
     }
@@ -345,8 +347,10 @@ impl<'a> Search<'a> {
 
     fn tried(&mut self, answer: &Answer) {
         let differs = match (&answer.told, &self.workers.root) {
-            (Some(Told::Execution(now)), Some((_, then))) => difference(then, now),
-            (Some(Told::Diverged(_)), _) => Some("it could not be made as it was told".into()),
+            (Some(ExecutionFile::Execution(now)), Some((_, then))) => difference(then, now),
+            (Some(ExecutionFile::Diverged(_)), _) => {
+                Some("it could not be made as it was told".into())
+            }
             _ => Some("it was not told of".into()),
         };
         if let Some(how) = differs {
@@ -373,8 +377,10 @@ impl<'a> Search<'a> {
         }
         let ended = matches!(answer.outcome.as_str(), "exit" | "deadlock");
         let execution = match answer.told {
-            Some(Told::Execution(execution)) if ended => execution,
-            Some(Told::Diverged(_)) => return self.doubt(Given::Task(task), Doubt::Diverged),
+            Some(ExecutionFile::Execution(execution)) if ended => execution,
+            Some(ExecutionFile::Diverged(_)) => {
+                return self.doubt(Given::Task(task), Doubt::Diverged);
+            }
             _ => return self.doubt(Given::Task(task), Doubt::Other),
         };
         let racing = self.racing(&found);

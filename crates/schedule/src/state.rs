@@ -19,7 +19,7 @@
 //!   (`progress`), and called a livelock when that does not help. While somebody
 //!   is outside, nothing is called a livelock or stuck: help may come from there.
 
-mod asked;
+mod queries;
 
 use crate::progress::{Progress, Verdict};
 use crate::status::{Blocked, Counts, Next, Status, Trail, Wake, Why};
@@ -50,7 +50,7 @@ struct Slot {
     missed: bool,
 }
 
-pub struct World {
+pub struct SchedulerState {
     strategy: Box<dyn Strategy>,
     slots: Vec<Slot>,
     /// Ready threads in the order of their numbers.
@@ -91,9 +91,9 @@ fn op(kind: Kind, site: u32, obj: u64) -> Op {
     }
 }
 
-impl World {
-    pub fn new(mut strategy: Box<dyn Strategy>, seed: u64, max_steps: u64) -> World {
-        World {
+impl SchedulerState {
+    pub fn new(mut strategy: Box<dyn Strategy>, seed: u64, max_steps: u64) -> SchedulerState {
+        SchedulerState {
             guided: strategy.guided().is_some(),
             strategy,
             slots: vec![],
@@ -638,9 +638,9 @@ impl World {
     }
 }
 
-impl fmt::Debug for World {
+impl fmt::Debug for SchedulerState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("World")
+        f.debug_struct("SchedulerState")
             .field("strategy", &self.strategy.name())
             .field("slots", &self.slots)
             .field("now", &self.now)

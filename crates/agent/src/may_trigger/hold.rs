@@ -5,7 +5,7 @@
 
 use super::{Hidden, Live};
 use crate::Agent;
-use schedule::hidden::{Answer, Counts, Finder, Peer, Plan};
+use schedule::may_trigger::{Answer, Counts, Finder, Peer, Plan};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};

@@ -19,7 +19,7 @@ const SOCKET: &str = "worker";
 
 /// One of them, as its pool knows it; its process is among those that run.
 #[derive(Debug)]
-pub(crate) struct Member {
+pub(crate) struct Worker {
     pub pid: u32,
     /// Workers of another kind are of no use.
     pub kind: u64,
@@ -30,13 +30,13 @@ pub(crate) struct Member {
     _waiting: Waiting,
 }
 
-impl Member {
+impl Worker {
     /// Starts a worker, and a thread that talks to it.
-    pub fn hire(
+    pub fn spawn(
         request: &Request<'_>,
         kind: u64,
         interrupts: &Interrupts,
-    ) -> Result<(Member, Running), ProcessError> {
+    ) -> Result<(Worker, Running), ProcessError> {
         let dir = request.options.out.clone();
         let listener =
             with_short_name(&dir, |path| UnixListener::bind(path)).map_err(|source| {
@@ -53,7 +53,7 @@ impl Member {
         let (jobs, lines) = channel();
         let answers = interrupts.sender.clone();
         std::thread::spawn(move || talk(pid, &listener, &lines, &answers));
-        let member = Member {
+        let member = Worker {
             pid,
             kind,
             busy: None,
@@ -85,7 +85,7 @@ impl Member {
     }
 }
 
-impl Drop for Member {
+impl Drop for Worker {
     fn drop(&mut self) {
         self.jobs = None;
         // Its thread may still wait for a worker that never came.

@@ -178,7 +178,7 @@ pub fn name(location: &Location) -> String {
 
 /// What to call an array of this type. Of an array that two threads met at, the
 /// type may be unknown.
-pub(crate) fn array_type(array: &str) -> &str {
+pub fn array_type(array: &str) -> &str {
     match array {
         "" => "an array",
         known => known,

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use schedule::{
-    Blocked, Decision, Kind, Next, Op, Params, Status, Strategy as Scheduler, Thread, View, Wake,
-    Why, World, strategy,
+    Blocked, Decision, Kind, Next, Op, Params, SchedulerState, Status, Strategy as Scheduler,
+    Thread, View, Wake, Why, strategy,
 };
 use std::collections::BTreeMap;
 
@@ -56,8 +56,8 @@ impl Scheduler for Impatient {
     }
 }
 
-fn world(strategy: impl Scheduler + 'static, threads: u32) -> World {
-    let mut world = World::new(Box::new(strategy), 1, 1_000_000);
+fn world(strategy: impl Scheduler + 'static, threads: u32) -> SchedulerState {
+    let mut world = SchedulerState::new(Box::new(strategy), 1, 1_000_000);
     world.start_running(false);
     for _ in 1..threads {
         world.start(false);
@@ -123,7 +123,8 @@ fn who_is_notified_goes_on_when_the_monitor_is_free() {
     assert_eq!(w.block(0, blocked(Why::Wait, 9, None)), Next::Run(1));
     assert_eq!(w.block(1, blocked(Why::Wait, 9, None)), Next::Run(2));
     w.notify(9, false);
-    let waits = |w: &World, t| matches!(w.status(t), Status::Blocked(b) if b.why == Why::Wait);
+    let waits =
+        |w: &SchedulerState, t| matches!(w.status(t), Status::Blocked(b) if b.why == Why::Wait);
     assert!(waits(&w, 0) != waits(&w, 1), "one of them was woken");
     w.notify(9, true);
     assert!(!waits(&w, 0) && !waits(&w, 1));
@@ -141,7 +142,7 @@ fn who_is_notified_goes_on_when_the_monitor_is_free() {
 
 #[test]
 fn nobody_left_to_run_is_stuck_only_if_the_program_waits_for_somebody() {
-    let mut w = World::new(Box::new(Lowest), 1, 100);
+    let mut w = SchedulerState::new(Box::new(Lowest), 1, 100);
     w.start_running(false);
     w.start(true);
     assert_eq!(w.block(0, blocked(Why::Wait, 9, None)), Next::Run(1));
@@ -294,7 +295,11 @@ fn waits_end_for_no_reason_if_asked_to() {
 }
 
 /// Two threads that do nothing but yield, until `done` says so.
-fn polled(w: &mut World, steps: u32, mut done: impl FnMut(&mut World) -> bool) -> Next {
+fn polled(
+    w: &mut SchedulerState,
+    steps: u32,
+    mut done: impl FnMut(&mut SchedulerState) -> bool,
+) -> Next {
     for _ in 0..steps {
         let Some(me) = w.running() else { break };
         match w.point(me, op(Kind::Yield)) {
@@ -313,7 +318,7 @@ fn who_polls_for_a_sleeper_or_the_clock_is_in_no_livelock() {
     let hour = 3_600_000_000_000;
     let mut w = world(Lowest, 3);
     w.block(0, blocked(Why::Sleep, 0, Some(hour)));
-    let woken = |w: &mut World| w.woken(0) == Wake::TimedOut;
+    let woken = |w: &mut SchedulerState| w.woken(0) == Wake::TimedOut;
     assert_eq!(polled(&mut w, 300_000, woken), Next::Idle);
     let mut w = world(Lowest, 2);
     let shift = 8 * hour;
@@ -322,13 +327,13 @@ fn who_polls_for_a_sleeper_or_the_clock_is_in_no_livelock() {
         Next::Idle
     );
     let mut w = world(Lowest, 2);
-    let never = |w: &mut World| w.look_at_clock() == 0;
+    let never = |w: &mut SchedulerState| w.look_at_clock() == 0;
     assert_eq!(polled(&mut w, 3_000_000, never), Next::Livelock);
 }
 
 #[test]
 fn more_steps_than_allowed_end_the_run() {
-    let mut w = World::new(Box::new(Lowest), 1, 10);
+    let mut w = SchedulerState::new(Box::new(Lowest), 1, 10);
     w.start_running(false);
     w.start(false);
     let ends = (0..20).map(|_| w.point(0, op(Kind::AtomicRead)));
@@ -376,7 +381,7 @@ fn play(name: &str, seed: u64, acts: &[Act]) -> Vec<Option<Thread>> {
         seed,
         ..Params::default()
     };
-    let mut w = World::new(strategy(name, &params).unwrap(), seed, u64::MAX);
+    let mut w = SchedulerState::new(strategy(name, &params).unwrap(), seed, u64::MAX);
     w.start_running(false);
     let mut ran = Vec::new();
     let mut deadlines: BTreeMap<Thread, u64> = BTreeMap::new();

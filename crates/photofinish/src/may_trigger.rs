@@ -6,7 +6,7 @@ use crate::launch::{Launcher, Plan, RunDir};
 use anyhow::Context;
 use driver::options::{COLLECT, Control, Mode};
 use driver::process::{Input, Output};
-use schedule::hidden::Relation;
+use schedule::may_trigger::Relation;
 use std::path::Path;
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ impl Hidden {
             };
             return Ok((hidden, None));
         }
-        let depth = depth.unwrap_or(schedule::hidden::DEPTH);
+        let depth = depth.unwrap_or(schedule::may_trigger::DEPTH);
         let mut control = Control::new(COLLECT, 0);
         control.frames = Some(depth);
         let dir = launcher.directory("phase-1")?;

@@ -1,4 +1,4 @@
-//! Runs that look for hidden races (`schedule::hidden` has the thinking).
+//! Runs that look for hidden races (`schedule::may_trigger` has the thinking).
 //!
 //! | module | holds |
 //! |---|---|
@@ -21,7 +21,7 @@ use collect::Collector;
 use hold::Holder;
 use instrument::{Site, SiteKind};
 use jni_sys::jobject;
-use schedule::hidden::{Counts, Plan, Relation, method_key};
+use schedule::may_trigger::{Counts, Plan, Relation, method_key};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
@@ -163,7 +163,7 @@ impl Hidden {
         // Whoever wants a class checked wants its locks too.
         let wanted =
             |text: &String| instrument::Pattern::new(text).matches(&name.replace('.', "/"));
-        let left_out = is_loader || schedule::hidden::is_left_out(&name);
+        let left_out = is_loader || schedule::may_trigger::is_left_out(&name);
         if left_out && !a.options.include.iter().any(wanted) {
             // What the JDK has for itself needs no mention.
             if is_loader || !name.starts_with("jdk.") && !name.starts_with("sun.") {

@@ -1,10 +1,10 @@
-//! What the world is asked: nothing here changes it.
+//! Queries of the scheduler state: nothing here changes it.
 
-use super::{Slot, World};
+use super::{SchedulerState, Slot};
 use crate::Thread;
 use crate::status::{Status, Wake, Why};
 
-impl World {
+impl SchedulerState {
     /// How often the turn was given to somebody.
     pub fn turns(&self) -> u64 {
         self.turns

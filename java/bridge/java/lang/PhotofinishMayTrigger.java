@@ -10,7 +10,7 @@ import static java.lang.PhotofinishNative.U;
  * first, then of one acquisition in many, by thread, place and class. Which method of the relation a
  * thread is in stands in its native memory, where all others can read it.
  */
-final class PhotofinishHidden {
+final class PhotofinishMayTrigger {
     private static final int HOW = (int) PhotofinishNative.address(11);
 
     /** The relation is collected. */
@@ -34,7 +34,7 @@ final class PhotofinishHidden {
 
     private static final long BLOCKER = PhotofinishNative.offset(Thread.class, "parkBlocker");
 
-    private PhotofinishHidden() {}
+    private PhotofinishMayTrigger() {}
 
     private static int classOf(PhotofinishShadow s) {
         int c = s.lockClass;

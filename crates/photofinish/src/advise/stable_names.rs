@@ -64,7 +64,7 @@ pub enum Thing {
 
 /// All names so far.
 #[derive(Debug, Default)]
-pub struct Book {
+pub struct StableNames {
     things: Vec<Thing>,
     numbers: FxHashMap<Thing, Name>,
     statements: Vec<Statement>,
@@ -82,7 +82,7 @@ pub struct Book {
     synchronized: BTreeSet<(String, String, String)>,
 }
 
-impl Book {
+impl StableNames {
     fn name(&mut self, thing: Thing) -> Name {
         if let Some(known) = self.numbers.get(&thing) {
             return *known;
@@ -219,7 +219,7 @@ pub struct OfTrace {
 impl OfTrace {
     /// Reads the tables as far as the events need them, and gives the events
     /// the sites of the book.
-    pub fn read(book: &mut Book, tables: &Tables, events: &mut [Event]) -> OfTrace {
+    pub fn read(book: &mut StableNames, tables: &Tables, events: &mut [Event]) -> OfTrace {
         let mut of = OfTrace {
             unknown: book.name(Thing::Object("something".into())),
             ..OfTrace::default()
@@ -239,7 +239,7 @@ impl OfTrace {
 
     fn see(
         &mut self,
-        book: &mut Book,
+        book: &mut StableNames,
         tables: &Tables,
         event: &Event,
         site: Option<&Site>,
@@ -277,7 +277,7 @@ impl OfTrace {
 
     fn location(
         &mut self,
-        book: &mut Book,
+        book: &mut StableNames,
         tables: &Tables,
         loc: Loc,
         site: Option<&Site>,
@@ -314,7 +314,7 @@ impl OfTrace {
         book.elements.entry(name).or_default().insert(line);
     }
 
-    fn lock(&mut self, book: &mut Book, tables: &Tables, lock: LockId, site: Option<&Site>) {
+    fn lock(&mut self, book: &mut StableNames, tables: &Tables, lock: LockId, site: Option<&Site>) {
         let known = self.locks.get(&lock.0).and_then(|n| book.thing(*n));
         if known.is_some_and(|t| !matches!(t, Thing::Lock(Held::Other(_)))) {
             return;
@@ -407,7 +407,7 @@ impl advise::Names for OfTrace {
     }
 }
 
-impl advise::Words for Book {
+impl advise::Words for StableNames {
     fn variable(&self, variable: Variable) -> String {
         let (Variable::Field(name) | Variable::Array(name)) = variable;
         match self.thing(name) {

@@ -1,8 +1,8 @@
 //! Natives of runs that look for hidden races.
 
 use super::{Env, with};
-use crate::hidden::Hidden;
 use crate::jni::Jni;
+use crate::may_trigger::Hidden;
 use crate::memory::RawClock;
 use crate::{Agent, guard};
 use jni_sys::{jboolean, jclass, jint, jlong, jstring};

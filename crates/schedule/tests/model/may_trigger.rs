@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use schedule::Rng;
-use schedule::hidden::{Answer, Finder, Peer, Relation};
+use schedule::may_trigger::{Answer, Finder, Peer, Relation};
 
 #[derive(Clone, Copy, Debug)]
 enum Step {

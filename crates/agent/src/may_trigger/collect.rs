@@ -12,7 +12,7 @@ use crate::Agent;
 use crate::control::{Whose, whose};
 use crate::jvmti::{FrameInfo, Jvmti};
 use rustc_hash::{FxHashMap, FxHashSet};
-use schedule::hidden::{Relation, method_key};
+use schedule::may_trigger::{Relation, method_key};
 use std::collections::BTreeMap;
 
 /// Frames of the JDK and of the bridge that may lie above the program's.

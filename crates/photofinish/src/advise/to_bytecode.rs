@@ -1,15 +1,15 @@
 //! A suggestion as changes of bytecode, where that can be said.
 
-use super::book::{Book, Field, Held, Statement, Thing};
+use super::stable_names::{Field, Held, StableNames, Statement, Thing};
 use advise::{Name, Repair, Sync, Variable};
+use findings::finding::in_jdk;
 use instrument::MemberRef;
 use instrument::repair::{self as bytecode, Line, Object};
-use report::finding::in_jdk;
 
 /// Whether a programmer could follow the suggestion at all: nobody moves a
 /// statement into the JDK or into what the compiler made, and methods of
 /// different objects have no lock in common.
-pub fn makes_sense(repair: &Repair, book: &Book) -> bool {
+pub fn makes_sense(repair: &Repair, book: &StableNames) -> bool {
     match *repair {
         Repair::Move { statement, before } => [statement, before]
             .iter()
@@ -23,7 +23,7 @@ pub fn makes_sense(repair: &Repair, book: &Book) -> bool {
 pub fn express(
     repair: &Repair,
     racing: &[Variable],
-    book: &Book,
+    book: &StableNames,
 ) -> Result<Vec<bytecode::Repair>, String> {
     match *repair {
         Repair::Volatile(Variable::Field(name)) => volatile(name, book),
@@ -55,7 +55,7 @@ pub fn express(
 
 const NO_LINE: &str = "the class file does not say where its lines are";
 
-fn volatile(name: Name, book: &Book) -> Result<Vec<bytecode::Repair>, String> {
+fn volatile(name: Name, book: &StableNames) -> Result<Vec<bytecode::Repair>, String> {
     match book.thing(name) {
         Some(Thing::Field(field)) => {
             ours(&field.class)?;
@@ -68,7 +68,7 @@ fn volatile(name: Name, book: &Book) -> Result<Vec<bytecode::Repair>, String> {
     }
 }
 
-fn elements(name: Name, book: &Book) -> Result<Vec<bytecode::Repair>, String> {
+fn elements(name: Name, book: &StableNames) -> Result<Vec<bytecode::Repair>, String> {
     let Some(Thing::Array(from)) = book.thing(name) else {
         return Err("the array has no name".into());
     };
@@ -90,7 +90,7 @@ fn acquire(
     before: u32,
     from: Sync,
     racing: &[Variable],
-    book: &Book,
+    book: &StableNames,
 ) -> Result<Vec<bytecode::Repair>, String> {
     let (at, field) = access(before, racing, book)?;
     let name = field.name.clone();
@@ -124,7 +124,7 @@ fn acquire(
 fn access<'b>(
     statement: u32,
     racing: &[Variable],
-    book: &'b Book,
+    book: &'b StableNames,
 ) -> Result<(Line, &'b Field), String> {
     let at = statement_of(statement, book)?;
     let fields = racing.iter().filter_map(|v| match v {
@@ -139,7 +139,7 @@ fn access<'b>(
     Ok((line(at)?, field))
 }
 
-fn held(lock: Name, book: &Book) -> Result<&Held, String> {
+fn held(lock: Name, book: &StableNames) -> Result<&Held, String> {
     match book.thing(lock) {
         Some(Thing::Lock(held)) => Ok(held),
         _ => Err("the lock has no name".into()),
@@ -150,7 +150,7 @@ fn held(lock: Name, book: &Book) -> Result<&Held, String> {
 const BODIES: [(&str, &str); 2] = [("run", "()V"), ("main", "([Ljava/lang/String;)V")];
 
 /// The methods of the field's class that race on it become synchronized.
-fn methods(variable: Variable, book: &Book) -> Result<Vec<bytecode::Repair>, String> {
+fn methods(variable: Variable, book: &StableNames) -> Result<Vec<bytecode::Repair>, String> {
     let Variable::Field(name) = variable else {
         return Err("it is about elements of an array".into());
     };
@@ -206,7 +206,7 @@ fn member(field: &Field) -> MemberRef {
     }
 }
 
-fn statement_of(number: u32, book: &Book) -> Result<&Statement, String> {
+fn statement_of(number: u32, book: &StableNames) -> Result<&Statement, String> {
     book.statement(number).ok_or_else(|| NO_LINE.to_owned())
 }
 

@@ -40,7 +40,7 @@ pub fn fingerprint(location: &Location, first: &Frame, second: &Frame) -> String
 }
 
 /// A digest of texts, one after the other.
-pub(crate) fn digest(parts: &[&str]) -> String {
+pub fn digest(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         // Length first: no two lists of parts run together to the same bytes.

@@ -1,0 +1,20 @@
+//! The report's model, apart from how it is shown. Pure: values in, values out.
+//!
+//! ```text
+//! finding, control    what a run says ─► merge ─► result, confirmed  the JSON contract
+//! absorb              two results of one program made one
+//! suppress, baseline  what is known already
+//! fingerprint         the same finding in another version of the program
+//! text                names of the program's, safe to print
+//! ```
+
+mod absorb;
+pub mod baseline;
+pub mod confirmed;
+pub mod control;
+pub mod finding;
+pub mod fingerprint;
+pub mod merge;
+pub mod result;
+pub mod suppress;
+pub mod text;
