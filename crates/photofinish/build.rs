@@ -16,6 +16,7 @@ const PARTS: &[&str] = &[
     "crates/agent",
     "crates/instrument",
     "crates/classfile",
+    "crates/contract",
     "crates/trace",
     "crates/order",
     "crates/detect",

@@ -7,6 +7,7 @@ use crate::Agent;
 use crate::jni::Jni;
 use crate::memory::{MAX_SLOTS, RawClock, Word, bridge_epoch};
 use crate::stacks::{Frame, dotted};
+use contract::index;
 use detect::{InitIntervals, Prior, Reads, variable};
 use instrument::access::{self, AccessMode};
 use instrument::{Level, SiteKind, is_jdk};
@@ -48,8 +49,7 @@ pub struct Query {
     pub site: u32,
     pub write: bool,
     pub owner: jobject,
-    /// Element index; -1 for a field of the site; -2 - offset for a field that
-    /// was named by offset.
+    /// Element index; or see [`index`].
     pub index: i32,
 }
 
@@ -280,14 +280,14 @@ impl Agent {
                 .flatten();
             return json!({"array": class.map(|c| dotted(&c)), "index": q.index, "from": from});
         }
-        if q.index <= -2 {
+        if q.index <= index::OFFSET {
             let statics = class.as_deref() == Some("Ljava/lang/Class;");
             let holder = if statics {
                 q.owner
             } else {
                 jni.class_of(q.owner)
             };
-            let named = self.field_at(jni, holder, statics, i64::from(-2 - q.index));
+            let named = self.field_at(jni, holder, statics, i64::from(index::OFFSET - q.index));
             let (class, field) = named.unwrap_or_else(|| (class.unwrap_or_default(), "?".into()));
             return json!({"class": dotted(&class), "field": field, "static": statics});
         }

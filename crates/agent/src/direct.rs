@@ -7,6 +7,7 @@ use crate::Agent;
 use crate::jni::Jni;
 use crate::options::Mode;
 use crate::stacks::{Frame, dotted};
+use contract::attempt::{SUCCEEDED, TRIED};
 use detect::{Detector, Finding, Kind};
 use serde_json::{Value, json};
 use trace::{ThreadId, raw};
@@ -18,11 +19,6 @@ pub struct Direct {
     seen: usize,
     pub races: u64,
 }
-
-/// Beside the mode of an atomic record: a compare-and-set is about to be tried;
-/// it has succeeded. Mirrored in PhotofinishEvents.java, and never in a trace.
-const TRIED: u64 = 4 << raw::MODE_SHIFT;
-const SUCCEEDED: u64 = 8 << raw::MODE_SHIFT;
 
 impl Direct {
     /// None for modes that do without.

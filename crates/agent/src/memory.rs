@@ -1,32 +1,25 @@
 //! Memory that compiled Java code and the agent share: the table of sites,
-//! thread clocks, counters. All of it lives as long as the process.
+//! thread clocks, counters. All of it lives as long as the process, and all of
+//! it is made of atomics: Java code reads and writes it at any time, with plain
+//! instructions of the same width.
 
+use contract::{ClockHeader, SiteEntry, stamp};
 use order::{ClockView, Epoch, SetId, Stamp, Tid};
 use std::alloc::{Layout, alloc_zeroed};
+use std::ptr;
+use std::slice;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Sites fit in the 20 bits that a stamp has for them.
-pub const MAX_SITES: usize = 1 << 20;
-/// Slots fit in 12 bits; the last one marks read sets.
-pub const MAX_SLOTS: usize = 4095;
-pub const SHARED: u64 = 0xfff;
-const SITE_BYTES: usize = 32;
-/// Below a thread's clock: results of the slow path, and what the bridge
-/// needs to know to start a thread.
-const HEADER: usize = 64;
-/// Where in it the two innermost methods stand (PhotofinishMayTrigger.java).
-const FRAME: usize = 52;
-
-/// Values of the first word of a site's entry, mirrored in
-/// PhotofinishFastTrack.java.
-pub const IGNORE: i64 = -1;
-pub const VOLATILE: i64 = -2;
-pub const FINAL: i64 = -3;
+/// Sites fit in the bits that a stamp has for them.
+pub const MAX_SITES: usize = 1 << stamp::SITE_BITS;
+/// Slots too; the last one marks read sets.
+pub const MAX_SLOTS: usize = stamp::SHARED as usize;
 
 /// What starts on a line of the processor's cache does not share it.
 const LINE: usize = 64;
 
 /// Zeroed memory that is never given back, at the start of a cache line.
-pub fn leak(bytes: usize) -> usize {
+fn leak(bytes: usize) -> *mut u8 {
     // Asked for a larger alignment, the allocator would write the zeros itself,
     // into 32 MB at every start; like this the system hands out pages when they
     // are touched.
@@ -36,149 +29,161 @@ pub fn leak(bytes: usize) -> usize {
     if p.is_null() {
         std::alloc::handle_alloc_error(layout);
     }
-    (p as usize).next_multiple_of(LINE)
+    // SAFETY: less than a line further, of which there is one more than was asked for.
+    let aligned = unsafe { p.add(p.align_offset(LINE)) };
+    // Its address goes through Java and comes back as a number.
+    aligned.expose_provenance();
+    aligned
 }
 
-/// The table of sites: four words each.
+/// Words for both sides.
+pub fn leak_words(count: usize) -> &'static [AtomicU64] {
+    let words = leak(count * size_of::<AtomicU64>()).cast();
+    // SAFETY: that many bytes, zeroed, aligned, never freed, and used as atomics only.
+    unsafe { slice::from_raw_parts(words, count) }
+}
+
+/// The table of sites.
 #[derive(Clone, Copy, Debug)]
-pub struct SiteTable(usize);
+pub struct SiteTable(&'static [SiteEntry]);
 
 impl SiteTable {
     pub fn new() -> SiteTable {
         // Touched page by page as sites appear.
-        SiteTable(leak(MAX_SITES * SITE_BYTES))
+        let entries = leak(MAX_SITES * size_of::<SiteEntry>()).cast();
+        // SAFETY: that many zeroed entries, which are valid, aligned, and never freed.
+        SiteTable(unsafe { slice::from_raw_parts(entries, MAX_SITES) })
     }
 
     pub fn address(self) -> i64 {
-        self.0 as i64
+        self.0.as_ptr().addr() as i64
     }
 
     /// The other words first: the first one makes the entry valid.
     pub fn set(self, site: u32, words: [i64; 3]) {
-        if site as usize >= MAX_SITES {
-            return;
-        }
-        let entry = (self.0 + site as usize * SITE_BYTES) as *mut i64;
-        // SAFETY: the entry is inside the table; Java code reads it racily,
-        // word by word, and takes the first word to decide.
-        unsafe {
-            entry.add(1).write_volatile(words[1]);
-            entry.add(2).write_volatile(words[2]);
-            std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
-            entry.write_volatile(words[0]);
+        if let Some(entry) = self.0.get(site as usize) {
+            entry.second.store(words[1], Ordering::Relaxed);
+            entry.third.store(words[2], Ordering::Relaxed);
+            entry.first.store(words[0], Ordering::Release);
         }
     }
-}
 
-impl SiteTable {
-    /// The last four bytes of an entry: where an access goes, for scheduling
-    /// points. Set before the entry is valid.
+    /// Where an access goes, for scheduling points. Set before the entry is valid.
     pub fn set_place(self, site: u32, place: i32) {
-        if (site as usize) < MAX_SITES {
-            let at = self.0 + site as usize * SITE_BYTES + SITE_BYTES - 4;
-            // SAFETY: inside the table; nobody else writes these bytes.
-            unsafe { (at as *mut i32).write_volatile(place) };
+        if let Some(entry) = self.0.get(site as usize) {
+            entry.place.store(place, Ordering::Relaxed);
         }
     }
 }
 
-/// A thread's clock in shared memory: u32 a slot, with a header below.
+/// A thread's clock in shared memory: 32 bits a slot, with a [`ClockHeader`] below.
 #[derive(Clone, Copy, Debug)]
-pub struct RawClock(usize);
+pub struct RawClock {
+    header: &'static ClockHeader,
+    slots: &'static [AtomicU32],
+}
 
 impl RawClock {
     pub fn new() -> RawClock {
-        RawClock(leak(HEADER + 4 * (MAX_SLOTS + 1)) + HEADER)
+        RawClock::with_slots(MAX_SLOTS + 1)
     }
 
-    /// The header alone, with slot 0: events carry no clocks.
+    /// A clock that is not asked for other threads: events carry no clocks.
     pub fn header() -> RawClock {
-        RawClock(leak(HEADER + 64) + HEADER)
+        RawClock::with_slots(LINE / size_of::<AtomicU32>())
+    }
+
+    fn with_slots(count: usize) -> RawClock {
+        let memory = leak(size_of::<ClockHeader>() + count * size_of::<AtomicU32>());
+        // SAFETY: zeroed memory of that size at the start of a cache line is a valid
+        // header, and is never freed.
+        let header = unsafe { &*memory.cast::<ClockHeader>() };
+        header.slots.store(count as u32, Ordering::Relaxed);
+        let address = memory.addr() + size_of::<ClockHeader>();
+        // SAFETY: the header stands there, and says how many slots there are.
+        unsafe { RawClock::at(address as i64) }
     }
 
     /// # Safety
     /// `address` must come from [`RawClock::address`].
     pub unsafe fn at(address: i64) -> RawClock {
-        RawClock(address as usize)
+        let slots: *const AtomicU32 = ptr::with_exposed_provenance(address as usize);
+        // SAFETY: a clock has its header before its slots, in one piece of memory that
+        // is never freed and only used as atomics.
+        let header = unsafe {
+            &*slots
+                .byte_sub(size_of::<ClockHeader>())
+                .cast::<ClockHeader>()
+        };
+        let count = header.slots.load(Ordering::Relaxed) as usize;
+        // SAFETY: it was made with that many.
+        let slots = unsafe { slice::from_raw_parts(slots, count) };
+        RawClock { header, slots }
     }
 
+    /// What the bridge knows the clock by.
     pub fn address(self) -> i64 {
-        self.0 as i64
+        self.slots.as_ptr().addr() as i64
     }
 
-    fn slot(self, tid: Tid) -> *mut u32 {
-        debug_assert!(usize::from(tid) <= MAX_SLOTS);
-        (self.0 + 4 * usize::from(tid).min(MAX_SLOTS)) as *mut u32
-    }
-
+    /// By the owning thread, or before it begins.
     pub fn set(self, tid: Tid, clock: u32) {
-        // SAFETY: in range; only the owning thread writes, in this call.
-        unsafe { self.slot(tid).write_volatile(clock) }
-    }
-
-    pub fn clear(self) {
-        // SAFETY: the memory of a clock, whose thread has ended.
-        unsafe { std::ptr::write_bytes(self.0 as *mut u32, 0, MAX_SLOTS + 1) }
-    }
-
-    fn word(self, below: usize) -> *mut u64 {
-        (self.0 - below) as *mut u64
-    }
-
-    /// What the slow path decided: the new write and read stamps.
-    pub fn answer(self, w: u64, r: u64) {
-        // SAFETY: header words of this clock.
-        unsafe {
-            self.word(16).write(w);
-            self.word(8).write(r);
+        debug_assert!(usize::from(tid) < self.slots.len());
+        if let Some(slot) = self.slots.get(usize::from(tid)) {
+            slot.store(clock, Ordering::Relaxed);
         }
     }
 
-    pub fn set_limit(self, limit: usize) {
-        // SAFETY: header word of this clock.
-        unsafe { self.word(32).write(limit as u64) }
+    /// Its thread has ended.
+    pub fn clear(self) {
+        for slot in self.slots {
+            slot.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// What the slow path decided: the new write and read words.
+    pub fn answer(self, w: u64, r: u64) {
+        self.header.new_write.store(w, Ordering::Relaxed);
+        self.header.new_read.store(r, Ordering::Relaxed);
+    }
+
+    pub fn set_limit(self, limit: u64) {
+        self.header.limit.store(limit, Ordering::Relaxed);
     }
 
     /// Number, slot and first clock, for the bridge to read.
     pub fn introduce(self, id: u32, slot: Tid, start: u32) {
-        let p = (self.0 - HEADER) as *mut u32;
-        // SAFETY: header of this clock.
-        unsafe {
-            p.write(id);
-            p.add(1).write(u32::from(slot));
-            p.add(2).write(start);
-        }
+        self.header.id.store(id, Ordering::Relaxed);
+        self.header.slot.store(slot.into(), Ordering::Relaxed);
+        self.header.start.store(start, Ordering::Relaxed);
     }
 
-    /// The innermost methods of the relation that the thread is in.
+    /// The innermost methods of the relation that the thread is in. It goes on
+    /// meanwhile: they may be of two moments.
     pub fn frames(self) -> [u32; 2] {
-        // SAFETY: header of this clock; compiled code of its thread writes it, at
-        // worst between the two reads.
-        let at = |i: usize| unsafe { ((self.0 - FRAME) as *const u32).add(i).read_volatile() };
-        [at(0), at(1)]
+        let ClockHeader { frame, caller, .. } = self.header;
+        [frame, caller].map(|method| method.load(Ordering::Relaxed))
     }
 
+    /// Its thread has not begun.
     pub fn clear_frames(self) {
-        // SAFETY: header of this clock, whose thread has not begun.
-        let clear = |i: usize| unsafe { ((self.0 - FRAME) as *mut u32).add(i).write_volatile(0) };
-        clear(0);
-        clear(1);
+        self.header.frame.store(0, Ordering::Relaxed);
+        self.header.caller.store(0, Ordering::Relaxed);
     }
 
     pub fn id(self) -> u32 {
-        // SAFETY: header of this clock.
-        unsafe { ((self.0 - HEADER) as *const u32).read() }
+        self.header.id.load(Ordering::Relaxed)
     }
 }
 
 impl ClockView for RawClock {
     fn get(&self, tid: Tid) -> u64 {
-        // SAFETY: in range.
-        u64::from(unsafe { self.slot(tid).read_volatile() })
+        let slot = self.slots.get(usize::from(tid));
+        slot.map_or(0, |slot| slot.load(Ordering::Relaxed).into())
     }
 }
 
-/// What a shadow word says: clock 32 bits, slot 12, site 20.
+/// What a shadow word says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
     Access(Stamp),
@@ -187,32 +192,34 @@ pub enum Word {
 
 impl Word {
     pub fn unpack(word: u64) -> Word {
-        let slot = (word >> 20) & SHARED;
-        if slot == SHARED {
-            return Word::Set(SetId((word >> 32) as u32));
+        let slot = (word >> stamp::SITE_BITS) & stamp::SLOT_MASK;
+        let clock = word >> stamp::CLOCK_SHIFT;
+        if slot == stamp::SHARED {
+            return Word::Set(SetId(clock as u32));
         }
-        Word::Access(Stamp::new(
-            Epoch::new(slot as Tid, word >> 32),
-            (word & 0xf_ffff) as u32,
-        ))
+        let site = (word & stamp::SITE_MASK) as u32;
+        Word::Access(Stamp::new(Epoch::new(slot as Tid, clock), site))
     }
 
     pub fn pack(self) -> u64 {
         match self {
-            Word::Set(set) => u64::from(set.0) << 32 | SHARED << 20,
+            Word::Set(set) => {
+                u64::from(set.0) << stamp::CLOCK_SHIFT | stamp::SHARED << stamp::SITE_BITS
+            }
             Word::Access(s) if s.epoch.is_none() => 0,
             Word::Access(s) => {
-                s.epoch.clock() << 32
-                    | u64::from(s.epoch.tid()) << 20
-                    | u64::from(s.site & 0xf_ffff)
+                s.epoch.clock() << stamp::CLOCK_SHIFT
+                    | u64::from(s.epoch.tid()) << stamp::SITE_BITS
+                    | u64::from(s.site) & stamp::SITE_MASK
             }
         }
     }
 }
 
-/// An epoch as the bridge keeps it: clock << 12 | slot.
+/// An epoch as the bridge keeps it: clock, slot.
 pub fn bridge_epoch(epoch: i64) -> Epoch {
-    Epoch::new((epoch & 0xfff) as Tid, (epoch as u64) >> 12)
+    let epoch = epoch as u64;
+    Epoch::new((epoch & stamp::SLOT_MASK) as Tid, epoch >> stamp::SLOT_BITS)
 }
 
 #[cfg(test)]
@@ -240,5 +247,43 @@ mod tests {
         assert_eq!((clock.get(7), clock.get(6), clock.id()), (9, 0, 3));
         clock.clear();
         assert_eq!((clock.get(7), clock.id()), (0, 3));
+    }
+
+    #[test]
+    fn a_clock_is_found_again_by_its_address() {
+        for clock in [RawClock::new(), RawClock::header()] {
+            clock.introduce(5, 2, 1);
+            clock.set(2, 8);
+            // SAFETY: the address of a clock.
+            let again = unsafe { RawClock::at(clock.address()) };
+            assert_eq!((again.id(), again.get(2)), (5, 8));
+            assert_eq!(again.slots.len(), clock.slots.len());
+            assert_eq!(clock.address() % LINE as i64, 0);
+        }
+    }
+
+    #[test]
+    fn a_header_has_no_other_threads() {
+        let clock = RawClock::header();
+        assert_eq!(clock.get(Tid::MAX), 0);
+        assert_eq!(clock.frames(), [0, 0]);
+    }
+
+    #[test]
+    fn sites_beyond_the_table_are_ignored() {
+        let table = SiteTable::new();
+        table.set(MAX_SITES as u32, [1, 2, 3]);
+        table.set_place(u32::MAX, 7);
+        table.set(4, [1, 2, 3]);
+        table.set_place(4, 7);
+        let SiteEntry {
+            first,
+            second,
+            third,
+            place,
+            ..
+        } = &table.0[4];
+        let words = [first, second, third].map(|word| word.load(Ordering::Relaxed));
+        assert_eq!((words, place.load(Ordering::Relaxed)), ([1, 2, 3], 7));
     }
 }

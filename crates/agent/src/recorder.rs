@@ -5,11 +5,12 @@
 //! order without it: so a thread of ours takes what there is, a few times a
 //! second.
 
-use crate::memory::{RawClock, leak};
+use crate::memory::{RawClock, leak_words};
 use crate::sites::ClassSites;
 use crate::{Agent, guard};
 use instrument::SiteKind;
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,8 +19,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use trace::tables::{self, Footer, RunHeader};
 use trace::{Encoder, ObjId, SiteId, ThreadId, Writer, raw};
 
-/// Bytes of a thread's buffer, a multiple of a record.
-const BUFFER: usize = 2730 * raw::BYTES;
+/// Words of a thread's buffer, a multiple of a record.
+const BUFFER: usize = 2730 * raw::WORDS;
 
 /// How often, a millisecond apart, the end looks for compare-and-sets under way.
 const LOOKS: usize = 50;
@@ -33,10 +34,14 @@ pub struct Recorder {
     events: AtomicU64,
 }
 
+/// Memory of a buffer, never freed.
+type Words = &'static [AtomicU64];
+
 /// A thread's buffer.
 #[derive(Debug)]
 struct Buffer {
-    start: usize,
+    /// The thread writes them as it goes, and others read them.
+    words: Words,
     thread: u32,
     /// Held while records are taken out.
     taken: Mutex<Taken>,
@@ -58,7 +63,7 @@ struct State {
     /// Buffers by the address of the thread's clock.
     buffers: FxHashMap<i64, Arc<Buffer>>,
     /// Memory of the buffers of threads that have ended.
-    spare: Vec<usize>,
+    spare: Vec<Words>,
     classes_written: usize,
     threads_written: usize,
     fields_written: usize,
@@ -96,15 +101,15 @@ impl Recorder {
     /// A thread's buffer: where it starts; where it ends is left below the clock.
     pub fn open(&self, clock: RawClock) -> i64 {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
-        let start = state.spare.pop().unwrap_or_else(|| leak(BUFFER));
+        let words = state.spare.pop().unwrap_or_else(|| leak_words(BUFFER));
         let buffer = Buffer {
-            start,
+            words,
             thread: clock.id(),
             taken: Mutex::default(),
         };
         state.buffers.insert(clock.address(), Arc::new(buffer));
-        clock.set_limit(start + BUFFER);
-        start as i64
+        clock.set_limit(words.as_ptr_range().end.addr() as u64);
+        words.as_ptr().addr() as i64
     }
 
     /// The thread has ended, and has flushed its buffer.
@@ -121,7 +126,7 @@ impl Recorder {
                 .lock()
                 .unwrap_or_else(|e| e.into_inner())
                 .spare
-                .push(buffer.start);
+                .push(buffer.words);
         }
     }
 
@@ -135,16 +140,15 @@ impl Recorder {
         let Some(buffer) = found else { return 0 };
         let mut taken = buffer.taken.lock().unwrap_or_else(|e| e.into_inner());
         thread_local! {
-            static ENCODER: std::cell::RefCell<(Encoder, Vec<u8>)> = std::cell::RefCell::default();
+            static ENCODER: RefCell<(Encoder, Vec<u64>, Vec<u8>)> = RefCell::default();
         }
-        ENCODER.with_borrow_mut(|(encoder, chunk)| {
-            // SAFETY: only this thread writes to its buffer.
-            let words =
-                unsafe { std::slice::from_raw_parts_mut(buffer.start as *mut u64, BUFFER / 8) };
-            let used = used_words(words);
+        ENCODER.with_borrow_mut(|(encoder, new, chunk)| {
+            let used = buffer.used();
             if !taken.last {
                 chunk.clear();
-                let new = words.get(taken.words..used).unwrap_or_default();
+                new.clear();
+                let words = used.get(taken.words..).unwrap_or_default();
+                new.extend(words.iter().map(|word| word.load(Ordering::Relaxed)));
                 let what = encoder.raw_chunk(ThreadId(buffer.thread), new, chunk);
                 self.events.fetch_add(what.events, Ordering::Relaxed);
                 let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
@@ -154,10 +158,12 @@ impl Recorder {
                 });
                 state.check(agent, written);
             }
-            words[..used].fill(0);
+            for word in used {
+                word.store(0, Ordering::Relaxed);
+            }
             taken.words = 0;
         });
-        buffer.start as i64
+        buffer.words.as_ptr().addr() as i64
     }
 
     pub fn events(&self) -> u64 {
@@ -256,12 +262,19 @@ impl Recorder {
 }
 
 impl Buffer {
+    /// Records up to the first that is not there, for the thread that writes them.
+    fn used(&self) -> &'static [AtomicU64] {
+        let records = self.words.chunks_exact(raw::WORDS);
+        let count = records
+            .take_while(|r| r[0].load(Ordering::Relaxed) != 0)
+            .count();
+        &self.words[..count * raw::WORDS]
+    }
+
     /// Whether the first record that does not count has a sequence number.
     fn is_open(&self, from: usize) -> bool {
-        // SAFETY: as in `written`.
-        let words =
-            unsafe { std::slice::from_raw_parts(self.start as *const AtomicU64, BUFFER / 8) };
-        let mut records = words
+        let mut records = self
+            .words
             .get(from..)
             .unwrap_or_default()
             .chunks_exact(raw::WORDS);
@@ -273,11 +286,9 @@ impl Buffer {
     /// record counts once its first word is there, an atomic one once the next
     /// is, which continues it.
     fn written(&self, from: usize) -> Vec<u64> {
-        // SAFETY: a buffer of ours, never freed, and only read here.
-        let words =
-            unsafe { std::slice::from_raw_parts(self.start as *const AtomicU64, BUFFER / 8) };
         let mut new = Vec::new();
-        for record in words
+        for record in self
+            .words
             .get(from..)
             .unwrap_or_default()
             .chunks_exact(raw::WORDS)
@@ -298,12 +309,6 @@ impl Buffer {
         }
         new
     }
-}
-
-/// Records up to the first that is not there.
-fn used_words(words: &[u64]) -> usize {
-    let records = words.chunks_exact(raw::WORDS);
-    records.take_while(|r| r[0] != 0).count() * raw::WORDS
 }
 
 impl State {

@@ -6,9 +6,10 @@ use crate::Agent;
 use crate::control::Control;
 use crate::jni::Jni;
 use crate::jvmti::class_in;
-use crate::memory::{FINAL, IGNORE, VOLATILE, leak};
+use crate::memory::leak_words;
 use crate::options::Mode;
-use crate::sites::FINALIZER;
+use contract::site::{FINAL, FINALIZER, IGNORE, VOLATILE};
+use contract::{STATIC_CLOCKS, layout};
 use instrument::{
     ALLOC_FIELD, FREEZE_FIELD, ID_FIELD, MemberRef, ShadowKind, SiteKind, is_jdk, shadow_name,
 };
@@ -16,12 +17,11 @@ use jni_sys::{jclass, jfieldID, jobject};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::ptr;
+use std::sync::atomic::AtomicU64;
 
 const ACC_STATIC: i32 = 0x8;
 const ACC_FINAL: i32 = 0x10;
 const ACC_VOLATILE: i32 = 0x40;
-/// As in PhotofinishNative.java.
-const STATIC_CLOCKS: usize = 1 << 14;
 
 /// A static field: the number of its class, which no other class ever gets
 /// (field ids and names are used again when classes come and go), and its name
@@ -31,8 +31,8 @@ type StaticField = (i64, String, String);
 /// Shadows of static fields, which have no object to be kept in.
 #[derive(Default, Debug)]
 pub struct Statics {
-    /// Address of the write and read words.
-    data: FxHashMap<StaticField, usize>,
+    /// The write and the read word.
+    data: FxHashMap<StaticField, &'static [AtomicU64]>,
     /// Position in STATIC_CLOCKS.
     clocks: FxHashMap<StaticField, usize>,
 }
@@ -50,7 +50,8 @@ struct Found {
 
 impl Statics {
     fn data(&mut self, field: StaticField) -> i64 {
-        *self.data.entry(field).or_insert_with(|| leak(16)) as i64
+        let words = self.data.entry(field).or_insert_with(|| leak_words(2));
+        words.as_ptr().addr() as i64
     }
 
     /// Fields beyond the table share its last place: more order than there
@@ -478,11 +479,11 @@ impl Agent {
 
     fn rows(&self, jni: Jni, class: jclass, statics: bool) -> Option<Vec<i64>> {
         let bridge = self.bridge.get()?;
-        let mut rows = vec![0; 4];
+        let mut rows = vec![0; layout::ROW];
         if !statics {
-            rows[0] = self.id_offset(jni, class);
-            rows[1] = self.inherited_offset(jni, class, ALLOC_FIELD);
-            rows[2] = self.inherited_offset(jni, class, FREEZE_FIELD);
+            rows[layout::OBJECT_NUMBER] = self.id_offset(jni, class);
+            rows[layout::ALLOCATION] = self.inherited_offset(jni, class, ALLOC_FIELD);
+            rows[layout::FREEZE] = self.inherited_offset(jni, class, FREEZE_FIELD);
         }
         let mut c = class;
         while !c.is_null() {
@@ -498,11 +499,11 @@ impl Agent {
                 let offset = self.offset_of(jni, &field);
                 let volatile = field.modifiers & ACC_VOLATILE != 0;
                 let row = if self.options.mode.events() {
-                    [offset, self.slot(&field), id, i64::from(volatile)]
+                    layout::row(offset, self.slot(&field), id, volatile.into())
                 } else if statics {
                     match self.static_words(jni, &field, false) {
-                        Some([VOLATILE, _, clock]) => [offset, 0, 0, clock],
-                        Some([w, r, _]) => [offset, w, r, 0],
+                        Some([VOLATILE, _, clock]) => layout::row(offset, 0, 0, clock),
+                        Some([w, r, _]) => layout::row(offset, w, r, 0),
                         None => continue,
                     }
                 } else {
@@ -510,14 +511,10 @@ impl Agent {
                         bridge.offset_by_name(jni, c, &shadow_name(kind, &field.name, &field.desc))
                     };
                     if volatile {
-                        [offset, 0, 0, shadow(ShadowKind::Volatile)]
+                        layout::row(offset, 0, 0, shadow(ShadowKind::Volatile))
                     } else {
-                        [
-                            offset,
-                            shadow(ShadowKind::Write),
-                            shadow(ShadowKind::Read),
-                            0,
-                        ]
+                        let (w, r) = (shadow(ShadowKind::Write), shadow(ShadowKind::Read));
+                        layout::row(offset, w, r, 0)
                     }
                 };
                 rows.extend(row);

@@ -3,14 +3,10 @@
 
 use crate::memory::{MAX_SITES, SiteTable};
 use crate::stacks::Frame;
+use contract::site::{CHECKED, FINALIZER};
 use instrument::{Site, SiteKind};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, RwLock};
-
-/// First words of sites that are never resolved, as the bridge knows them:
-/// an atomic access in a class that is checked; a constructor or finaliser.
-const CHECKED: i64 = 1;
-pub const FINALIZER: i64 = 2;
 
 /// The sites of one class, numbered on from `first`.
 #[derive(Debug)]

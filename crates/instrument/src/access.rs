@@ -4,7 +4,11 @@
 //! Both families name the operation first and the memory ordering last
 //! (`getAndAddIntAcquire`, `weakCompareAndSetPlain`). The result is packed into
 //! one `int`, the *code* argument of the bridge's `raw…` and `vh…` probes:
-//! `op | mode << 4`. The numbers are part of the contract with the bridge.
+//! `op | mode << MODE_SHIFT`. The bridge's constants are generated from these.
+
+/// Where a code has the mode, and which bits of it are the operation.
+pub const MODE_SHIFT: u32 = 4;
+pub const OP_MASK: i32 = (1 << MODE_SHIFT) - 1;
 
 /// What the call does to the location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,7 +52,7 @@ pub struct Access {
 impl Access {
     /// The `code` argument of the probes.
     pub fn code(self) -> i32 {
-        self.op as i32 | (self.mode as i32) << 4
+        self.op as i32 | (self.mode as i32) << MODE_SHIFT
     }
 
     /// How many trailing parameters of the call are values, not coordinates.

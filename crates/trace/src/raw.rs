@@ -3,7 +3,7 @@
 //!
 //! A record is three 64-bit words in the machine's byte order (24 bytes). The
 //! bridge classes write them with `Unsafe.putLong`, so the numbers below are
-//! mirrored in Java: change them on both sides or not at all. They are also
+//! generated into Java from here (crates/contract). They are also
 //! the opcodes inside event chunks, hence part of the file format.
 //!
 //! ```text

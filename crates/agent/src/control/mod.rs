@@ -44,6 +44,7 @@ use crate::Agent;
 use crate::jni::{Field, Jni};
 use crate::memory::RawClock;
 use callers::Callers;
+use contract::choice;
 use jni_sys::{jclass, jobject};
 use journal::Journal;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -303,11 +304,13 @@ impl Control {
         self.lock().world.strategy().hidden()
     }
 
-    /// For compiled code: 1 if there is something to decide at points, 2 if a
-    /// thread may have to be stopped that is not supposed to run.
+    /// For compiled code: whether there is something to decide at points, and
+    /// whether a thread may have to be stopped that is not supposed to run.
     fn publish(&self, world: &SchedulerState) {
-        let word = i32::from(world.has_choice()) | i32::from(world.is_anybody_outside()) << 1;
-        self.choice.store(word, Ordering::Relaxed);
+        let bit = |is_set: bool, bit: i32| if is_set { bit } else { 0 };
+        let decides = bit(world.has_choice(), choice::DECIDES);
+        let outside = bit(world.is_anybody_outside(), choice::OUTSIDE);
+        self.choice.store(decides | outside, Ordering::Relaxed);
     }
 
     fn hand_over(&self, a: &Agent, jni: Jni, me: &'static Place, next: Next) {

@@ -18,6 +18,7 @@ use crate::jni::Jni;
 use crate::memory::RawClock;
 use crate::options::{Mode, Options};
 use collect::Collector;
+use contract::may_trigger as bits;
 use hold::Holder;
 use instrument::{Site, SiteKind};
 use jni_sys::jobject;
@@ -105,7 +106,9 @@ impl Hidden {
             locks: Mutex::default(),
             live: RwLock::default(),
             seed: settings.seed,
-            how: 1 | i64::from(free) << 1 | i64::from(serial) << 2,
+            how: bits::ON
+                | if free { bits::FREE } else { 0 }
+                | if serial { bits::SERIAL } else { 0 },
         }))
     }
 
@@ -201,9 +204,9 @@ impl Hidden {
 
     fn scheduler(&self) -> &'static str {
         match self.how {
-            1 => "drfinder-collect",
-            3 => "drfinder",
-            _ => "drfinder-serial",
+            how if how & bits::SERIAL != 0 => "drfinder-serial",
+            how if how & bits::FREE != 0 => "drfinder",
+            _ => "drfinder-collect",
         }
     }
 

@@ -15,6 +15,7 @@ use crate::jni::Jni;
 use crate::memory::RawClock;
 use crate::options::Mode;
 use crate::{Agent, agent, guard};
+use contract::{ARRAY_KINDS, Shared};
 use jni_sys::{JNIEnv, jboolean, jclass, jint, jlong, jlongArray, jobject, jstring};
 use std::ffi::c_void;
 use std::ptr;
@@ -165,29 +166,30 @@ extern "system" fn array_base(env: Env, _: jclass, u: jobject, array: jclass) ->
 }
 
 extern "system" fn address(env: Env, _: jclass, what: jint) -> jlong {
-    with(env, |a, _| match what {
-        0 => a.sites.table.address(),
-        1 => a.counters.slots_address(),
-        2 => a.counters.seq_address(),
-        3 => a.counters.ids_address(),
-        4 => a.direct.is_some().into(),
-        5 => a.options.mode.events().into(),
-        6 => a.control.is_some().into(),
-        7 => match (&a.control, &a.noise) {
+    with(env, |a, _| match Shared::from_number(what) {
+        Some(Shared::Sites) => a.sites.table.address(),
+        Some(Shared::Slots) => a.counters.slots_address(),
+        Some(Shared::Seq) => a.counters.seq_address(),
+        Some(Shared::Ids) => a.counters.ids_address(),
+        Some(Shared::Direct) => a.direct.is_some().into(),
+        Some(Shared::Events) => a.options.mode.events().into(),
+        Some(Shared::Control) => a.control.is_some().into(),
+        Some(Shared::Choice) => match (&a.control, &a.noise) {
             (Some(control), _) => control.choice_address(),
             (None, Some(noise)) => noise.word_address(),
             // Never read, but it must be somewhere.
             (None, None) => a.sites.table.address(),
         },
-        13 => a.control.as_ref().is_some_and(|c| c.is_exploring()).into(),
-        9 => a.noise.is_some().into(),
-        10 => (a.options.mode == Mode::Full).into(),
-        11 => a.hidden.as_ref().map_or(0, |h| h.how),
-        12 => match a.hidden.as_ref().and_then(|h| h.holder.as_ref()) {
+        Some(Shared::Explore) => a.control.as_ref().is_some_and(|c| c.is_exploring()).into(),
+        Some(Shared::Noise) => a.noise.is_some().into(),
+        Some(Shared::Full) => (a.options.mode == Mode::Full).into(),
+        Some(Shared::MayTrigger) => a.hidden.as_ref().map_or(0, |h| h.how),
+        Some(Shared::Escort) => match a.hidden.as_ref().and_then(|h| h.holder.as_ref()) {
             Some(holder) => holder.escort_address(),
             None => a.sites.table.address(),
         },
-        _ => (a.options.mode == Mode::Bare).into(),
+        Some(Shared::Bare) => (a.options.mode == Mode::Bare).into(),
+        None => 0,
     })
 }
 
@@ -349,9 +351,8 @@ fn row_array(env: Env, class: jclass, statics: bool) -> jlongArray {
 }
 
 extern "system" fn array(env: Env, _: jclass, id: jlong, kind: jint, class: jclass, site: jint) {
-    const KINDS: [&str; 8] = ["[I", "[B", "[C", "[D", "[J", "[F", "[Z", "[S"];
     with(env, |a, _| {
-        let class = match KINDS.get(kind as usize) {
+        let class = match ARRAY_KINDS.get(kind as usize) {
             Some(known) => (*known).into(),
             None => a.jvmti.class_signature(class).unwrap_or_default().into(),
         };

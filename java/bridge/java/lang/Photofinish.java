@@ -1,5 +1,7 @@
 package java.lang;
 
+import static java.lang.PhotofinishConstants.*;
+
 import java.lang.invoke.VarHandle;
 
 /**
@@ -107,18 +109,18 @@ public final class Photofinish {
     public static void freeze(Object o, int site) {
         PhotofinishThread t = self();
         if (t == null) return;
-        long at = PhotofinishNative.SITES + ((long) site << 5);
+        long at = PhotofinishNative.SITES + ((long) site << SITE_SHIFT);
         long off = PhotofinishNative.U.getLong(at);
         if (off == 0) off = PhotofinishNative.resolveFor(t, site, o);
         if (off <= 0) return;
-        if (PhotofinishNative.EVENTS) PhotofinishEvents.freeze(t, o, off, PhotofinishNative.U.getLong(at + 16), site);
+        if (PhotofinishNative.EVENTS) PhotofinishEvents.freeze(t, o, off, PhotofinishNative.U.getLong(at + SITE_THIRD), site);
         else PhotofinishClocks.freeze(t, o, off);
     }
 
     public static void newObject(Object o, int site) {
         PhotofinishThread t = self();
         if (t == null || o == null) return;
-        long off = PhotofinishNative.U.getLong(PhotofinishNative.SITES + ((long) site << 5));
+        long off = PhotofinishNative.U.getLong(PhotofinishNative.SITES + ((long) site << SITE_SHIFT));
         if (off == 0) off = PhotofinishNative.resolveFor(t, site, o);
         if (off > 0) PhotofinishNative.U.putInt(o, off, site);
     }
@@ -349,9 +351,9 @@ public final class Photofinish {
         if (t != null) PhotofinishLocks.stampConverted(t, lock, stamp != 0, mode, site);
     }
 
-    public static void stampRelease(Object lock, int kind, int site) {
+    public static void stampRelease(Object lock, int mode, int site) {
         PhotofinishThread t = self();
-        if (t != null) PhotofinishLocks.stampRelease(t, lock, kind, site);
+        if (t != null) PhotofinishLocks.stampRelease(t, lock, mode, site);
     }
 
     public static void awaitBegin(Object sync, int site) {
@@ -389,14 +391,14 @@ public final class Photofinish {
     public static void constructed(Object o, int site) {
         PhotofinishThread t = self();
         if (t == null) return;
-        long inherits = PhotofinishNative.U.getLong(PhotofinishNative.SITES + ((long) site << 5));
+        long inherits = PhotofinishNative.U.getLong(PhotofinishNative.SITES + ((long) site << SITE_SHIFT));
         if (inherits == 0) inherits = PhotofinishNative.resolveFor(t, site, o);
         if (inherits > 0) PhotofinishLocks.syncRelease(t, PhotofinishTable.FINALIZABLE, site);
     }
 
     /** Whether the site is the end of a constructor or the start of a finaliser. */
     private static boolean finalizer(int site) {
-        return PhotofinishNative.U.getLong(PhotofinishNative.SITES + ((long) site << 5)) == 2;
+        return PhotofinishNative.U.getLong(PhotofinishNative.SITES + ((long) site << SITE_SHIFT)) == SITE_FINALIZER;
     }
 
     public static void initBegin(int site) {
@@ -579,17 +581,17 @@ public final class Photofinish {
 
     public static void methodBegin(int site) {
         PhotofinishThread t = self();
-        if (t != null) PhotofinishFlow.method(t, PhotofinishFlow.METHOD_ENTER, site);
+        if (t != null) PhotofinishFlow.method(t, EVENT_METHOD_ENTER, site);
     }
 
     public static void methodThrown(int site) {
         PhotofinishThread t = self();
-        if (t != null) PhotofinishFlow.method(t, PhotofinishFlow.METHOD_EXIT, site);
+        if (t != null) PhotofinishFlow.method(t, EVENT_METHOD_EXIT, site);
     }
 
     public static void caught(int site) {
         PhotofinishThread t = self();
-        if (t != null) PhotofinishFlow.method(t, PhotofinishFlow.BRANCH, site);
+        if (t != null) PhotofinishFlow.method(t, EVENT_BRANCH, site);
     }
 
     public static void step() {

@@ -1,5 +1,6 @@
 package java.lang;
 
+import static java.lang.PhotofinishConstants.*;
 import static java.lang.PhotofinishNative.U;
 
 /**
@@ -20,8 +21,8 @@ final class PhotofinishClocks {
         long clock = t.clock;
         for (int i = 0; i < from.length; i++) {
             int c = from[i];
-            if (c > U.getInt(clock + 4L * i)) {
-                U.putInt(clock + 4L * i, c);
+            if (c > U.getInt(clock + CLOCK_SLOT_BYTES * i)) {
+                U.putInt(clock + CLOCK_SLOT_BYTES * i, c);
                 t.frozen = null;
             }
         }
@@ -51,10 +52,10 @@ final class PhotofinishClocks {
         if (known == null || known == t.unfrozen) return;
         int n = known.length - 2;
         // Of a later epoch of the maker is known what it released at its end, and so all of this.
-        if (U.getInt(t.clock + 4L * known[n]) > known[n + 1]) return;
+        if (U.getInt(t.clock + CLOCK_SLOT_BYTES * known[n]) > known[n + 1]) return;
         for (int i = 0; i < n; i++) {
-            if (known[i] > U.getInt(t.clock + 4L * i)) {
-                U.putInt(t.clock + 4L * i, known[i]);
+            if (known[i] > U.getInt(t.clock + CLOCK_SLOT_BYTES * i)) {
+                U.putInt(t.clock + CLOCK_SLOT_BYTES * i, known[i]);
                 t.frozen = null;
             }
         }
@@ -80,11 +81,11 @@ final class PhotofinishClocks {
 
     /** A new epoch: what follows is not covered by what was just released. */
     static void tick(PhotofinishThread t) {
-        long at = t.clock + 4L * t.slot;
+        long at = t.clock + CLOCK_SLOT_BYTES * t.slot;
         int c = U.getInt(at);
         if (c == Integer.MAX_VALUE) return; // two thousand million releases: later accesses merge into one epoch
         U.putInt(at, c + 1);
-        t.enter((long) (c + 1) << 12 | t.slot);
+        t.enter((long) (c + 1) << STAMP_SLOT_BITS | t.slot);
     }
 
     /** Release of a lock that `t` has acquired before, so that its clock covers the old one. */
@@ -109,13 +110,13 @@ final class PhotofinishClocks {
     }
 
     static void inherit(PhotofinishThread child, PhotofinishThread parent) {
-        int own = U.getInt(child.clock + 4L * child.slot);
+        int own = U.getInt(child.clock + CLOCK_SLOT_BYTES * child.slot);
         U.copyMemory(parent.clock, child.clock, 4L * PhotofinishNative.slots());
-        int known = U.getInt(child.clock + 4L * child.slot);
+        int known = U.getInt(child.clock + CLOCK_SLOT_BYTES * child.slot);
         if (own > known) {
-            U.putInt(child.clock + 4L * child.slot, own);
+            U.putInt(child.clock + CLOCK_SLOT_BYTES * child.slot, own);
         } else { // more threads than slots: the child shares one, and must not forget what it knows of it
-            child.epoch = (long) known << 12 | child.slot;
+            child.epoch = (long) known << STAMP_SLOT_BITS | child.slot;
         }
         tick(parent);
     }

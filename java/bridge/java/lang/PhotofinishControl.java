@@ -1,5 +1,6 @@
 package java.lang;
 
+import static java.lang.PhotofinishConstants.*;
 import static java.lang.PhotofinishNative.U;
 
 import java.lang.invoke.VarHandle;
@@ -18,56 +19,16 @@ import java.lang.invoke.VarHandle;
  * of one number would be taken for one.
  */
 final class PhotofinishControl {
-    /** As schedule::Kind numbers them. */
-    static final int ACQUIRE = 1;
-
-    static final int TRY_ACQUIRE = 2;
-    static final int RELEASE = 3;
-    static final int ACQUIRE_SHARED = 4;
-    static final int RELEASE_SHARED = 5;
-    static final int WAIT = 6;
-    static final int NOTIFY = 7;
-    static final int YIELD = 14;
-    static final int SPIN = 15;
-    static final int ATOMIC_READ = 17;
-    static final int ATOMIC_WRITE = 18;
-    static final int ATOMIC_UPDATE = 19;
-    static final int JOIN = 12;
-    static final int IS_ALIVE = 24;
-    static final int INTERRUPTED = 25;
-    static final int IS_INTERRUPTED = 26;
-
-    /** Bits of a slot (schedule/src/guided.rs). */
-    private static final int TIMED = 1;
-
-    private static final int INTERRUPTIBLE = 2;
-    private static final int TRIED = 4;
-
-    /** What lockPoint is told besides: the lock gets a condition; it can be interrupted. */
-    private static final int CONDITION = 11;
-
-    private static final int LOCK_INTERRUPTIBLY = 12;
-    private static final int SHARED_LOCK_INTERRUPTIBLY = 13;
-
-    /** A plain access at a statement that was asked for; the agent knows whether it writes. */
-    static final int TARGET = 20;
-
-    /** What lockPoint is told (instrument/src/probes.rs), as kinds. */
-    private static final int[] LOCKS = {
-        ACQUIRE, TRY_ACQUIRE, RELEASE, ACQUIRE_SHARED, ACQUIRE_SHARED, RELEASE_SHARED,
-        WAIT, NOTIFY, ACQUIRE, ACQUIRE_SHARED, RELEASE
-    };
-
     /** Threads run freely, but are delayed at points. */
-    private static final boolean NOISE = PhotofinishNative.address(9) != 0;
+    private static final boolean NOISE = PhotofinishNative.address(ADDRESS_NOISE) != 0;
 
-    static final boolean ON = PhotofinishNative.address(6) != 0;
+    static final boolean ON = PhotofinishNative.address(ADDRESS_CONTROL) != 0;
 
     /** Every schedule is explored: all that others can notice is told, one by one. */
-    static final boolean EXPLORE = PhotofinishNative.address(13) != 0;
+    static final boolean EXPLORE = PhotofinishNative.address(ADDRESS_EXPLORE) != 0;
 
-    /** One int: whether a point has anything to decide; 2 if somebody may have to be stopped. */
-    private static final long CHOICE = PhotofinishNative.address(7);
+    /** One int: whether a point has anything to decide, and whether a thread may have to be stopped. */
+    private static final long CHOICE = PhotofinishNative.address(ADDRESS_CHOICE);
 
     private static final long BLOCKER = PhotofinishNative.offset(Thread.class, "parkBlocker");
 
@@ -100,7 +61,7 @@ final class PhotofinishControl {
         }
         Photofinish.budget = Photofinish.LONG;
         if (isShared(site) && PhotofinishNative.isInternal()) return false;
-        if (PhotofinishMayTrigger.SERIAL && s != null && kind <= ACQUIRE_SHARED) PhotofinishMayTrigger.tell(s);
+        if (PhotofinishMayTrigger.SERIAL && s != null && kind <= POINT_ACQUIRE_SHARED) PhotofinishMayTrigger.tell(s);
         PhotofinishNative.point(kind, s == null ? 0 : number(s), (int) slot, site);
         return true;
     }
@@ -161,10 +122,10 @@ final class PhotofinishControl {
         if (EXPLORE) {
             // A thread's own monitor, in java.lang.Thread, is part of start and join.
             boolean told = (point || !(o instanceof Thread)) && told(t, site, point);
-            if (told) PhotofinishNative.point(ACQUIRE, number(s), 0, site);
+            if (told) PhotofinishNative.point(POINT_ACQUIRE, number(s), 0, site);
             s.stepped = told; // not before it is this thread's turn
-        } else if (point && free(t)) point(ACQUIRE, s, 0, site);
-        else if ((U.getInt(CHOICE) & 2) != 0 && t.place != 0) PhotofinishNative.comeIn();
+        } else if (point && free(t)) point(POINT_ACQUIRE, s, 0, site);
+        else if ((U.getInt(CHOICE) & CHOICE_OUTSIDE) != 0 && t.place != 0) PhotofinishNative.comeIn();
         until(t, s, o, site);
     }
 
@@ -177,7 +138,7 @@ final class PhotofinishControl {
     /** In an exploration: before a monitor is given back for good. */
     static void exiting(PhotofinishThread t, PhotofinishShadow s, int site) {
         if (s.stepped && s.holder == t && s.holds == 1) {
-            PhotofinishNative.point(RELEASE, number(s), 0, site);
+            PhotofinishNative.point(POINT_RELEASE, number(s), 0, site);
             s.stepped = false;
         }
     }
@@ -213,52 +174,77 @@ final class PhotofinishControl {
             explored(t, PhotofinishLocks.lockOf(t, key, site), what, site);
             return;
         }
-        if (what == CONDITION) return;
-        int row = what == LOCK_INTERRUPTIBLY ? 0 : what == SHARED_LOCK_INTERRUPTIBLY ? 3 : what;
+        if (what == LOCK_CONDITION) return;
+        int kind = operation(what);
         if (PhotofinishMayTrigger.FREE) {
-            int kind = LOCKS[row];
-            if (kind == ACQUIRE || kind == TRY_ACQUIRE || kind == ACQUIRE_SHARED) {
-                PhotofinishMayTrigger.taking(t, PhotofinishLocks.lockOf(t, key, site), site, kind != TRY_ACQUIRE);
+            if (kind == POINT_ACQUIRE || kind == POINT_TRY_ACQUIRE || kind == POINT_ACQUIRE_SHARED) {
+                PhotofinishMayTrigger.taking(t, PhotofinishLocks.lockOf(t, key, site), site, kind != POINT_TRY_ACQUIRE);
             }
             return;
         }
-        if (free(t)) point(LOCKS[row], PhotofinishLocks.lockOf(t, key, site), 0, site);
+        if (free(t)) point(kind, PhotofinishLocks.lockOf(t, key, site), 0, site);
+    }
+
+    /** What lockPoint is told, as an operation. */
+    private static int operation(int what) {
+        switch (what) {
+            case LOCK_LOCK:
+            case LOCK_LOCK_INTERRUPTIBLY:
+            case LOCK_STAMP_WRITE:
+                return POINT_ACQUIRE;
+            case LOCK_TRY_LOCK:
+                return POINT_TRY_ACQUIRE;
+            case LOCK_SHARED_LOCK:
+            case LOCK_SHARED_LOCK_INTERRUPTIBLY:
+            case LOCK_SHARED_TRY_LOCK:
+            case LOCK_STAMP_READ:
+                return POINT_ACQUIRE_SHARED;
+            case LOCK_SHARED_UNLOCK:
+                return POINT_RELEASE_SHARED;
+            case LOCK_AWAIT:
+                return POINT_WAIT;
+            case LOCK_SIGNAL:
+                return POINT_NOTIFY;
+            default: // LOCK_UNLOCK, LOCK_STAMP_CHANGE
+                return POINT_RELEASE;
+        }
     }
 
     /** In an exploration: a lock as a whole, or, if it has conditions, step by step. */
     private static void explored(PhotofinishThread t, PhotofinishShadow s, int what, int site) {
-        if (what == CONDITION) {
+        if (what == LOCK_CONDITION) {
             if (s.number > past && !s.open) PhotofinishNative.lateCondition();
             s.open = true;
             return;
         }
         if (!free(t)) return;
         if (isShared(site) && PhotofinishNative.isInternal()) return;
-        if (s.open || what >= 6 && what <= 10) {
-            t.opened = what < 6 || what > 10;
+        boolean partly = what >= LOCK_AWAIT && what <= LOCK_STAMP_CHANGE;
+        if (s.open || partly) {
+            t.opened = !partly;
             return;
         }
         Photofinish.budget = Photofinish.LONG;
         switch (what) {
-            case 0:
-            case LOCK_INTERRUPTIBLY:
-                if (s.holder != t) lock(ACQUIRE, s, what == 0 ? 0 : INTERRUPTIBLE, site);
+            case LOCK_LOCK:
+            case LOCK_LOCK_INTERRUPTIBLY:
+                if (s.holder != t) lock(POINT_ACQUIRE, s, what == LOCK_LOCK ? 0 : POINT_INTERRUPTIBLE, site);
                 break;
-            case 1:
-                if (s.holder != t) lock(TRY_ACQUIRE, s, TRIED, site);
+            case LOCK_TRY_LOCK:
+                if (s.holder != t) lock(POINT_TRY_ACQUIRE, s, POINT_TRIED, site);
                 break;
-            case 2:
-                if (s.holder == t && s.holds == 1) lock(RELEASE, s, 0, site);
+            case LOCK_UNLOCK:
+                if (s.holder == t && s.holds == 1) lock(POINT_RELEASE, s, 0, site);
                 break;
-            case 3:
-            case SHARED_LOCK_INTERRUPTIBLY:
-                if (PhotofinishLocks.sharedHolds(t, s) == 0) lock(ACQUIRE_SHARED, s, 0, site);
+            case LOCK_SHARED_LOCK:
+            case LOCK_SHARED_LOCK_INTERRUPTIBLY:
+                if (PhotofinishLocks.sharedHolds(t, s) == 0) lock(POINT_ACQUIRE_SHARED, s, 0, site);
                 break;
-            case 4:
-                if (PhotofinishLocks.sharedHolds(t, s) == 0) lock(ACQUIRE_SHARED, s, TRIED, site);
+            case LOCK_SHARED_TRY_LOCK:
+                if (PhotofinishLocks.sharedHolds(t, s) == 0) lock(POINT_ACQUIRE_SHARED, s, POINT_TRIED, site);
                 break;
-            default:
-                if (PhotofinishLocks.sharedHolds(t, s) == 1) lock(RELEASE_SHARED, s, 0, site);
+            default: // LOCK_SHARED_UNLOCK
+                if (PhotofinishLocks.sharedHolds(t, s) == 1) lock(POINT_RELEASE_SHARED, s, 0, site);
         }
     }
 
@@ -269,12 +255,15 @@ final class PhotofinishControl {
     // Threads, in explorations.
 
     static void joining(PhotofinishThread t, Object thread, long millis) {
-        if (EXPLORE && millis >= 0 && free(t)) PhotofinishNative.threadStep(JOIN, thread, millis > 0 ? TIMED : 0);
+        if (EXPLORE && millis >= 0 && free(t)) PhotofinishNative.threadStep(POINT_JOIN, thread, millis > 0 ? POINT_TIMED : 0);
     }
 
     static void asking(PhotofinishThread t, Object thread, int what) {
         if (!EXPLORE || !free(t)) return;
-        PhotofinishNative.threadStep(what == 0 ? IS_ALIVE : what == 1 ? IS_INTERRUPTED : INTERRUPTED, thread, 0);
+        int kind = what == ASKED_ALIVE
+                ? POINT_IS_ALIVE
+                : what == ASKED_INTERRUPTED ? POINT_IS_INTERRUPTED : POINT_INTERRUPTED;
+        PhotofinishNative.threadStep(kind, thread, 0);
     }
 
     /** A loop that changes nothing of the thread's own: a jump back to its head, or the head itself. */
@@ -287,11 +276,11 @@ final class PhotofinishControl {
     }
 
     private static void atomic(PhotofinishThread t, Object o, long offset, int code, int site) {
-        int op = code & 15;
-        int kind = op == 0 ? ATOMIC_READ : op == 1 ? ATOMIC_WRITE : ATOMIC_UPDATE;
+        int op = code & ACCESS_OP_MASK;
+        int kind = op == ACCESS_READ ? POINT_ATOMIC_READ : op == ACCESS_WRITE ? POINT_ATOMIC_WRITE : POINT_ATOMIC_UPDATE;
         boolean told = point(kind, o == null ? null : PhotofinishTable.near(t, o, site), offset, site);
         if (!EXPLORE || !told) return;
-        t.updating = kind == ATOMIC_UPDATE ? o : null;
+        t.updating = kind == POINT_ATOMIC_UPDATE ? o : null;
         if (t.updating != null) {
             t.updated = offset;
             t.updatedAt = site;
@@ -342,22 +331,22 @@ final class PhotofinishControl {
 
     static void field(PhotofinishThread t, Object o, int site, boolean write) {
         if (!free(t)) return;
-        long at = PhotofinishNative.SITES + ((long) site << 5);
+        long at = PhotofinishNative.SITES + ((long) site << SITE_SHIFT);
         long off = U.getLong(at);
         if (off == 0) off = PhotofinishNative.resolveFor(t, site, o);
-        if (off == PhotofinishFastTrack.VOLATILE) location(t, write ? ATOMIC_WRITE : ATOMIC_READ, o, site, at);
+        if (off == SITE_VOLATILE) location(t, write ? POINT_ATOMIC_WRITE : POINT_ATOMIC_READ, o, site, at);
     }
 
     static void target(PhotofinishThread t, Object o, int site) {
         if (!free(t)) return;
-        long at = PhotofinishNative.SITES + ((long) site << 5);
+        long at = PhotofinishNative.SITES + ((long) site << SITE_SHIFT);
         long off = U.getLong(at);
         if (off == 0) off = PhotofinishNative.resolveFor(t, site, o);
-        if (off != PhotofinishFastTrack.VOLATILE) location(t, TARGET, o, site, at);
+        if (off != SITE_VOLATILE) location(t, POINT_READ, o, site, at);
     }
 
     private static void location(PhotofinishThread t, int kind, Object o, int site, long at) {
-        int where = U.getInt(at + 28);
+        int where = U.getInt(at + SITE_PLACE);
         if (where < 0) point(kind, statics[-where], staticOffsets[-where], site);
         else if (where > 0 && o != null) point(kind, PhotofinishTable.near(t, o, site), where, site);
     }
@@ -366,7 +355,7 @@ final class PhotofinishControl {
         if (array == null || !free(t) || index < 0 || index >= PhotofinishTable.length(array)) return;
         Class<?> c = array.getClass();
         long slot = PhotofinishNative.base(c) + (long) index * U.arrayIndexScale(c);
-        point(TARGET, PhotofinishTable.near(t, array, site), slot, site);
+        point(POINT_READ, PhotofinishTable.near(t, array, site), slot, site);
     }
 
     /** For the agent: keeps where a static field is under a number. */
@@ -483,11 +472,11 @@ final class PhotofinishControl {
     // for another.
 
     static void spun(PhotofinishThread t) {
-        if (U.getInt(CHOICE) != 0 && t.place != 0) point(SPIN, null, 0, 0);
+        if (U.getInt(CHOICE) != 0 && t.place != 0) point(POINT_SPIN, null, 0, 0);
     }
 
     static void spinWait(PhotofinishThread t) {
-        if (U.getInt(CHOICE) != 0 && t.place != 0) point(YIELD, null, 0, 0);
+        if (U.getInt(CHOICE) != 0 && t.place != 0) point(POINT_YIELD, null, 0, 0);
     }
 
     /** What the thread tried came to nothing. */

@@ -1,48 +1,19 @@
 package java.lang;
 
+import static java.lang.PhotofinishConstants.*;
 import static java.lang.PhotofinishNative.U;
 
 /**
  * Everything as events: into the thread's buffer when recording, straight to a detector in the
- * agent otherwise. The layout of a record is crates/trace/src/raw.rs; the numbers are the same.
+ * agent otherwise. The layout of a record is crates/trace/src/raw.rs.
  *
- * <p>The table of sites has, 32 bytes a site: the field's number if it is plain and checked (or -1
- * ignore, -2 volatile, -3 final), its number if it is volatile, and where the object keeps its own
+ * <p>The table of sites has, for each site: the field's number if it is plain and checked (or
+ * SITE_IGNORE, SITE_VOLATILE, SITE_FINAL), its number if it is volatile, and where the object keeps its own
  * number (for statics: the number of the class).
  */
 final class PhotofinishEvents {
     /** Words for compare-and-sets under way, each in the linking of the one before: two each. */
     static final int ATTEMPTS = 8;
-
-    static final int ATOMIC_READ = 3;
-    static final int ATOMIC_WRITE = 4;
-    static final int ATOMIC_UPDATE = 5;
-    static final int ACQUIRE = 6;
-    static final int RELEASE = 7;
-    static final int ACQUIRE_SHARED = 8;
-    static final int RELEASE_SHARED = 9;
-    static final int WAIT_BEGIN = 10;
-    static final int WAIT_END = 11;
-    static final int NOTIFY = 12;
-    static final int NOTIFY_ALL = 13;
-    static final int FORK = 14;
-    static final int BEGIN = 15;
-    static final int END = 16;
-    static final int JOIN = 17;
-    static final int SYNC_RELEASE = 22;
-    static final int SYNC_ACQUIRE = 23;
-    static final int INIT_BEGIN = 24;
-    static final int INIT_END = 25;
-    private static final int SLOT = 29;
-
-    /** Flags beside the mode, for a detector in the agent only: a compare-and-set is tried; it has succeeded. */
-    private static final long TRIED = 4L << 8;
-
-    private static final long SUCCEEDED = 8L << 8;
-    private static final int ORDER = 30;
-    private static final int RECORD = 24;
-    private static final int VOLATILE_MODE = 2;
-    private static final int OPAQUE_MODE = 0;
 
     /** The slot that stands for what trusted code keeps behind a lock; no field or element has it. */
     private static final int KEPT = -2;
@@ -64,19 +35,19 @@ final class PhotofinishEvents {
     }
 
     private static void field(PhotofinishThread t, Object o, int site, boolean write) {
-        long at = PhotofinishNative.SITES + ((long) site << 5);
+        long at = PhotofinishNative.SITES + ((long) site << SITE_SHIFT);
         long off = U.getLong(at);
         if (off == 0) off = PhotofinishNative.resolveFor(t, site, o);
-        if (o == null) used(t, U.getLong(at + 16), site);
+        if (o == null) used(t, U.getLong(at + SITE_THIRD), site);
         if (off > 0) {
-            access(t, write, site, id(t, o, U.getLong(at + 16), site), (int) off);
-        } else if (off == PhotofinishFastTrack.FINAL) {
+            access(t, write, site, id(t, o, U.getLong(at + SITE_THIRD), site), (int) off);
+        } else if (off == SITE_FINAL) {
             // The maker's number, plus one, stands in the frozen object.
-            long maker = write ? 0 : U.getLong(o, U.getLong(at + 8));
-            if (maker != 0 && maker != t.id + 1) sync(t, SYNC_ACQUIRE, site, id(t, o, U.getLong(at + 16), site));
-        } else if (off == PhotofinishFastTrack.VOLATILE && (t.quiet == 0 || o instanceof Thread)) {
-            long slot = U.getLong(at + 8);
-            atomic(t, write ? 1 : 0, VOLATILE_MODE, site, id(t, o, U.getLong(at + 16), site), (int) slot);
+            long maker = write ? 0 : U.getLong(o, U.getLong(at + SITE_SECOND));
+            if (maker != 0 && maker != t.id + 1) sync(t, EVENT_SYNC_ACQUIRE, site, id(t, o, U.getLong(at + SITE_THIRD), site));
+        } else if (off == SITE_VOLATILE && (t.quiet == 0 || o instanceof Thread)) {
+            long slot = U.getLong(at + SITE_SECOND);
+            atomic(t, write ? EVENT_ATOMIC_WRITE : EVENT_ATOMIC_READ, EVENT_VOLATILE, site, id(t, o, U.getLong(at + SITE_THIRD), site), (int) slot);
         }
     }
 
@@ -88,11 +59,11 @@ final class PhotofinishEvents {
         int i = (int) c & PhotofinishThread.CLASSES - 1;
         if (c <= 0 || t.classes[i] == c) return;
         t.classes[i] = c;
-        sync(t, SYNC_ACQUIRE, site, c);
+        sync(t, EVENT_SYNC_ACQUIRE, site, c);
     }
 
     static void freeze(PhotofinishThread t, Object o, long off, long where, int site) {
-        sync(t, SYNC_RELEASE, site, id(t, o, where, site));
+        sync(t, EVENT_SYNC_RELEASE, site, id(t, o, where, site));
         U.putLong(o, off, t.id + 1);
     }
 
@@ -109,12 +80,12 @@ final class PhotofinishEvents {
 
     static void access(PhotofinishThread t, boolean write, int site, long id, int slot) {
         if (t.unwatched != 0) return;
-        long w0 = (write ? 2L : 1L) | (long) site << 16;
+        long w0 = (write ? EVENT_WRITE : EVENT_READ) | (long) site << EVENT_SITE_SHIFT;
         if (PhotofinishNative.DIRECT) PhotofinishNative.event(t.clock, w0, id, slot & 0xffffffffL, 0);
         else {
             if (PhotofinishControl.ON && last != t) {
                 last = t;
-                put(t, ORDER, 0, U.getAndAddLong(null, PhotofinishNative.SEQ, 1));
+                put(t, EVENT_ORDER, 0, U.getAndAddLong(null, PhotofinishNative.SEQ, 1));
             }
             put(t, w0, id, slot & 0xffffffffL);
         }
@@ -125,12 +96,11 @@ final class PhotofinishEvents {
      * not let its critical sections change places. It orders nothing by itself.
      */
     static void kept(PhotofinishThread t, PhotofinishShadow lock, boolean shared, int site) {
-        if (!PhotofinishNative.DIRECT) atomic(t, shared ? 0 : 2, OPAQUE_MODE, site, shadowId(lock), KEPT);
+        if (!PhotofinishNative.DIRECT) atomic(t, shared ? EVENT_ATOMIC_READ : EVENT_ATOMIC_UPDATE, EVENT_OPAQUE, site, shadowId(lock), KEPT);
     }
 
-    /** op: 0 read, 1 write, 2 both. */
-    static void atomic(PhotofinishThread t, int op, int mode, int site, long id, int slot) {
-        long w0 = ATOMIC_READ + op | (long) mode << 8 | (long) site << 16;
+    static void atomic(PhotofinishThread t, int event, int mode, int site, long id, int slot) {
+        long w0 = event | (long) mode << EVENT_MODE_SHIFT | (long) site << EVENT_SITE_SHIFT;
         if (PhotofinishNative.FULL) PhotofinishFlow.place(t);
         long seq = U.getAndAddLong(null, PhotofinishNative.SEQ, 1);
         if (PhotofinishNative.DIRECT) {
@@ -139,7 +109,7 @@ final class PhotofinishEvents {
             room(t, 2);
             if (PhotofinishControl.ON) last = t;
             put(t, w0, id, seq);
-            put(t, SLOT, slot & 0xffffffffL, 0);
+            put(t, EVENT_SLOT, slot & 0xffffffffL, 0);
         }
     }
 
@@ -148,12 +118,12 @@ final class PhotofinishEvents {
      * is taken now; but whether it is a write nobody knows yet. So its record keeps its place, and does not
      * count until it is over. (If the JVM is killed before, the number is missing, and readers stop there.)
      */
-    static void attempt(PhotofinishThread t, int op, int mode, int site, long id, int slot) {
+    static void attempt(PhotofinishThread t, int event, int mode, int site, long id, int slot) {
         if (t.attempted == ATTEMPTS) settle(t, 0); // some have thrown
-        long w0 = ATOMIC_READ + op | (long) mode << 8 | (long) site << 16;
+        long w0 = event | (long) mode << EVENT_MODE_SHIFT | (long) site << EVENT_SITE_SHIFT;
         if (PhotofinishNative.FULL) PhotofinishFlow.place(t);
         if (PhotofinishNative.DIRECT) {
-            PhotofinishNative.event(t.clock, w0 | TRIED, id, U.getAndAddLong(null, PhotofinishNative.SEQ, 1), slot);
+            PhotofinishNative.event(t.clock, w0 | EVENT_TRIED, id, U.getAndAddLong(null, PhotofinishNative.SEQ, 1), slot);
             return;
         }
         room(t, 3);
@@ -162,9 +132,9 @@ final class PhotofinishEvents {
         if (PhotofinishControl.ON) last = t;
         U.putLong(p + 8, id);
         U.putLong(p + 16, U.getAndAddLong(null, PhotofinishNative.SEQ, 1));
-        U.putLong(p + RECORD + 8, slot & 0xffffffffL);
-        U.putLong(p + RECORD, SLOT);
-        t.cursor = p + 2 * RECORD;
+        U.putLong(p + EVENT_BYTES + 8, slot & 0xffffffffL);
+        U.putLong(p + EVENT_BYTES, EVENT_SLOT);
+        t.cursor = p + 2 * EVENT_BYTES;
         t.attempts[t.attempted] = p;
         t.attempts[t.attempted + 1] = w0;
         t.attempted += 2;
@@ -173,7 +143,7 @@ final class PhotofinishEvents {
     /** The record of the attempt at the site, which is over; 0 if it counts already. */
     private static long over(PhotofinishThread t, int site) {
         int i = t.attempted - 2;
-        while (i >= 0 && (int) (t.attempts[i + 1] >>> 16) != site) i -= 2;
+        while (i >= 0 && (int) (t.attempts[i + 1] >>> EVENT_SITE_SHIFT) != site) i -= 2;
         if (i < 0) return 0;
         settle(t, i + 2); // they have thrown
         t.attempted = i;
@@ -181,34 +151,34 @@ final class PhotofinishEvents {
     }
 
     /** It has written. */
-    static void succeeded(PhotofinishThread t, int op, int mode, int site, long id, int slot) {
-        long w0 = ATOMIC_READ + op | (long) mode << 8 | (long) site << 16;
+    static void succeeded(PhotofinishThread t, int event, int mode, int site, long id, int slot) {
+        long w0 = event | (long) mode << EVENT_MODE_SHIFT | (long) site << EVENT_SITE_SHIFT;
         if (!PhotofinishNative.DIRECT) {
             long p = over(t, site);
             if (p != 0) U.putLong(p, w0);
             return;
         }
-        PhotofinishNative.event(t.clock, w0 | SUCCEEDED, id, 1, slot);
+        PhotofinishNative.event(t.clock, w0 | EVENT_SUCCEEDED, id, 1, slot);
     }
 
     /** It has only read; the number that was taken for it stands for nothing. */
     static void failed(PhotofinishThread t, int mode, int site, long id, int slot) {
         long p = over(t, site);
-        if (p != 0 && t.cursor == p + 2 * RECORD) {
+        if (p != 0 && t.cursor == p + 2 * EVENT_BYTES) {
             if (PhotofinishControl.ON) last = t;
-            long w0 = ATOMIC_READ | (long) mode << 8 | (long) site << 16;
-            U.putLong(p + 2 * RECORD + 8, slot & 0xffffffffL);
-            U.putLong(p + 2 * RECORD, SLOT);
-            U.putLong(p + RECORD + 8, id);
-            U.putLong(p + RECORD + 16, U.getAndAddLong(null, PhotofinishNative.SEQ, 1));
-            U.putLong(p + RECORD, w0);
-            t.cursor = p + 3 * RECORD;
-            U.putLong(p, ORDER);
+            long w0 = EVENT_ATOMIC_READ | (long) mode << EVENT_MODE_SHIFT | (long) site << EVENT_SITE_SHIFT;
+            U.putLong(p + 2 * EVENT_BYTES + 8, slot & 0xffffffffL);
+            U.putLong(p + 2 * EVENT_BYTES, EVENT_SLOT);
+            U.putLong(p + EVENT_BYTES + 8, id);
+            U.putLong(p + EVENT_BYTES + 16, U.getAndAddLong(null, PhotofinishNative.SEQ, 1));
+            U.putLong(p + EVENT_BYTES, w0);
+            t.cursor = p + 3 * EVENT_BYTES;
+            U.putLong(p, EVENT_ORDER);
             return;
         }
         // The JVM did something else in between: it reads twice then, which is no more than once.
-        if (p != 0) U.putLong(p, ATOMIC_READ | (long) mode << 8 | (long) site << 16);
-        atomic(t, 0, mode, site, id, slot);
+        if (p != 0) U.putLong(p, EVENT_ATOMIC_READ | (long) mode << EVENT_MODE_SHIFT | (long) site << EVENT_SITE_SHIFT);
+        atomic(t, EVENT_ATOMIC_READ, mode, site, id, slot);
     }
 
     /** Records of attempts, from one on, count from now on as of successes: the order they may give is there. */
@@ -218,8 +188,8 @@ final class PhotofinishEvents {
     }
 
     static void sync(PhotofinishThread t, int event, int site, long operand) {
-        long mode = event == WAIT_END ? 1L << 8 : 0;
-        long w0 = event | mode | (long) site << 16;
+        long mode = event == EVENT_WAIT_END ? 1L << EVENT_MODE_SHIFT : 0;
+        long w0 = event | mode | (long) site << EVENT_SITE_SHIFT;
         if (PhotofinishNative.FULL) PhotofinishFlow.place(t);
         long seq = U.getAndAddLong(null, PhotofinishNative.SEQ, 1);
         if (PhotofinishNative.DIRECT) PhotofinishNative.event(t.clock, w0, operand, seq, 0);
@@ -230,18 +200,18 @@ final class PhotofinishEvents {
     }
 
     static void begin(PhotofinishThread t) {
-        sync(t, BEGIN, 0, 0);
+        sync(t, EVENT_BEGIN, 0, 0);
     }
 
     static void fork(PhotofinishThread t, PhotofinishThread child) {
-        sync(t, FORK, 0, child.id);
+        sync(t, EVENT_FORK, 0, child.id);
         // The child's first record is written here, where nobody else can touch its buffer yet.
-        sync(child, BEGIN, 0, 0);
+        sync(child, EVENT_BEGIN, 0, 0);
     }
 
     static void end(PhotofinishThread t) {
         if (PhotofinishNative.FULL) PhotofinishFlow.end(t);
-        sync(t, END, 0, 0);
+        sync(t, EVENT_END, 0, 0);
         if (PhotofinishNative.DIRECT) return;
         flush(t);
         t.cursor = 0; // the buffer goes to another thread
@@ -249,15 +219,15 @@ final class PhotofinishEvents {
     }
 
     static void joined(PhotofinishThread t, PhotofinishThread other) {
-        sync(t, JOIN, 0, other.id);
+        sync(t, EVENT_JOIN, 0, other.id);
     }
 
     static void notified(PhotofinishThread t, PhotofinishShadow lock, boolean all, int site) {
-        sync(t, all ? NOTIFY_ALL : NOTIFY, site, shadowId(lock));
+        sync(t, all ? EVENT_NOTIFY_ALL : EVENT_NOTIFY, site, shadowId(lock));
     }
 
     private static void room(PhotofinishThread t, int records) {
-        if (t.cursor + records * RECORD > t.limit) t.cursor = flush(t);
+        if (t.cursor + records * EVENT_BYTES > t.limit) t.cursor = flush(t);
     }
 
     private static long flush(PhotofinishThread t) {
@@ -267,14 +237,14 @@ final class PhotofinishEvents {
 
     static void put(PhotofinishThread t, long w0, long w1, long w2) {
         long p = t.cursor;
-        if (p + RECORD > t.limit) {
+        if (p + EVENT_BYTES > t.limit) {
             p = flush(t);
             if (p == 0) return; // after the end
         }
         U.putLong(p + 8, w1);
         U.putLong(p + 16, w2);
         U.putLong(p, w0); // last: until then the record counts as not there
-        t.cursor = p + RECORD;
+        t.cursor = p + EVENT_BYTES;
     }
 
     /** Number kept in a field of the object. */
@@ -314,14 +284,14 @@ final class PhotofinishEvents {
 
     /** Which array it is, as the agent knows them; the common ones without asking for a name. */
     private static int kind(Object array) {
-        if (array instanceof int[]) return 0;
-        if (array instanceof byte[]) return 1;
-        if (array instanceof char[]) return 2;
-        if (array instanceof double[]) return 3;
-        if (array instanceof long[]) return 4;
-        if (array instanceof float[]) return 5;
-        if (array instanceof boolean[]) return 6;
-        if (array instanceof short[]) return 7;
-        return 8;
+        if (array instanceof int[]) return ARRAY_INT;
+        if (array instanceof byte[]) return ARRAY_BYTE;
+        if (array instanceof char[]) return ARRAY_CHAR;
+        if (array instanceof double[]) return ARRAY_DOUBLE;
+        if (array instanceof long[]) return ARRAY_LONG;
+        if (array instanceof float[]) return ARRAY_FLOAT;
+        if (array instanceof boolean[]) return ARRAY_BOOLEAN;
+        if (array instanceof short[]) return ARRAY_SHORT;
+        return ARRAY_REFERENCE;
     }
 }

@@ -1,5 +1,6 @@
 package java.lang;
 
+import static java.lang.PhotofinishConstants.*;
 import static java.lang.PhotofinishNative.U;
 
 /**
@@ -22,18 +23,6 @@ import static java.lang.PhotofinishNative.U;
  * access, so nothing false is reported.
  */
 final class PhotofinishFastTrack {
-    /** In the table of sites: this access needs no check. */
-    static final long IGNORE = -1;
-
-    /** In the table of sites: the field is volatile. */
-    static final long VOLATILE = -2;
-
-    /** In the table of sites: the field is final and was frozen at the end of a constructor. */
-    static final long FINAL = -3;
-
-    static final int SITE_BITS = 20;
-    static final int SHARED = 0xfff;
-
     /** Executions of a statement that are counted for sampling. */
     private static final int SAMPLED = 1 << 14;
 
@@ -45,24 +34,24 @@ final class PhotofinishFastTrack {
     // first, offset of the other one, offset of the clock if volatile, number of samples.
 
     static void read(PhotofinishThread t, Object o, int site) {
-        long off = U.getLong(PhotofinishNative.SITES + ((long) site << 5));
+        long off = U.getLong(PhotofinishNative.SITES + ((long) site << SITE_SHIFT));
         if (off > 0) {
             long r = U.getLong(o, off);
-            if (r >>> SITE_BITS != t.epoch && t.sets[(int) (r >>> 32) & PhotofinishThread.SETS - 1] != r) {
-                readMiss(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 8), off, site, o, -1);
+            if (r >>> STAMP_SITE_BITS != t.epoch && t.sets[(int) (r >>> STAMP_CLOCK_SHIFT) & PhotofinishThread.SETS - 1] != r) {
+                readMiss(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << SITE_SHIFT) + SITE_SECOND), off, site, o, INDEX_FIELD);
             }
-        } else if (off != IGNORE) {
+        } else if (off != SITE_IGNORE) {
             readOther(t, o, off, site);
         }
     }
 
     static void write(PhotofinishThread t, Object o, int site) {
-        long off = U.getLong(PhotofinishNative.SITES + ((long) site << 5));
+        long off = U.getLong(PhotofinishNative.SITES + ((long) site << SITE_SHIFT));
         if (off > 0) {
-            if (U.getLong(o, off) >>> SITE_BITS != t.epoch) {
-                writeMiss(t, o, off, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 8), site, o, -1);
+            if (U.getLong(o, off) >>> STAMP_SITE_BITS != t.epoch) {
+                writeMiss(t, o, off, U.getLong(PhotofinishNative.SITES + ((long) site << SITE_SHIFT) + SITE_SECOND), site, o, INDEX_FIELD);
             }
-        } else if (off != IGNORE) {
+        } else if (off != SITE_IGNORE) {
             writeOther(t, o, off, site);
         }
     }
@@ -70,19 +59,19 @@ final class PhotofinishFastTrack {
     private static void readOther(PhotofinishThread t, Object o, long off, int site) {
         if (off == 0) {
             if (PhotofinishNative.resolveFor(t, site, o) != 0) read(t, o, site);
-        } else if (off == FINAL) {
-            long at = U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 8);
+        } else if (off == SITE_FINAL) {
+            long at = U.getLong(PhotofinishNative.SITES + ((long) site << SITE_SHIFT) + SITE_SECOND);
             PhotofinishClocks.unfreeze(t, (int[]) U.getReference(o, at));
         } else if (t.quiet == 0 || o instanceof Thread) { // Thread.interrupted() counts inside lock() too
-            PhotofinishClocks.volatileRead(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 16));
+            PhotofinishClocks.volatileRead(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << SITE_SHIFT) + SITE_THIRD));
         }
     }
 
     private static void writeOther(PhotofinishThread t, Object o, long off, int site) {
         if (off == 0) {
             if (PhotofinishNative.resolveFor(t, site, o) != 0) write(t, o, site);
-        } else if (off == VOLATILE && (t.quiet == 0 || o instanceof Thread)) {
-            PhotofinishClocks.volatileWrite(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 16), false);
+        } else if (off == SITE_VOLATILE && (t.quiet == 0 || o instanceof Thread)) {
+            PhotofinishClocks.volatileWrite(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << SITE_SHIFT) + SITE_THIRD), false);
         }
     }
 
@@ -96,7 +85,7 @@ final class PhotofinishFastTrack {
         int k = 2 * i + 1;
         if (k <= 0 || k >= cells.length) return; // here too
         long r = cells[k];
-        if (r >>> SITE_BITS != t.epoch && t.sets[(int) (r >>> 32) & PhotofinishThread.SETS - 1] != r) {
+        if (r >>> STAMP_SITE_BITS != t.epoch && t.sets[(int) (r >>> STAMP_CLOCK_SHIFT) & PhotofinishThread.SETS - 1] != r) {
             readMiss(t, cells, CELLS + 16L * i, CELLS + 16L * i + 8, site, array, i);
         }
     }
@@ -108,7 +97,7 @@ final class PhotofinishFastTrack {
         long[] cells = s.cells;
         int k = 2 * i;
         if (k < 0 || k >= cells.length) return;
-        if (cells[k] >>> SITE_BITS != t.epoch) {
+        if (cells[k] >>> STAMP_SITE_BITS != t.epoch) {
             writeMiss(t, cells, CELLS + 16L * i, CELLS + 16L * i + 8, site, array, i);
         }
     }
@@ -118,10 +107,10 @@ final class PhotofinishFastTrack {
     static void readMiss(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
         long w = U.getLong(base, woff);
         long epoch = t.epoch;
-        if (w >>> SITE_BITS == epoch) return; // read after one's own write: the write stands for both
+        if (w >>> STAMP_SITE_BITS == epoch) return; // read after one's own write: the write stands for both
         long r = U.getLong(base, roff);
-        if (after(t, w) && ((int) (r >>> SITE_BITS) & 0xfff) != SHARED && after(t, r)) {
-            long mine = epoch << SITE_BITS | site;
+        if (after(t, w) && ((int) (r >>> STAMP_SITE_BITS) & STAMP_SLOT_MASK) != STAMP_SHARED && after(t, r)) {
+            long mine = epoch << STAMP_SITE_BITS | site;
             if (isMine(t, w) ? r == 0 || isMine(t, r) : w == 0 && isMine(t, r)) { // used by nobody else so far
                 U.putLong(base, roff, mine);
                 sample(t, site);
@@ -141,8 +130,8 @@ final class PhotofinishFastTrack {
     static void writeMiss(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
         long w = U.getLong(base, woff);
         long r = U.getLong(base, roff);
-        if (after(t, w) && ((int) (r >>> SITE_BITS) & 0xfff) != SHARED && after(t, r)) {
-            long mine = t.epoch << SITE_BITS | site;
+        if (after(t, w) && ((int) (r >>> STAMP_SITE_BITS) & STAMP_SLOT_MASK) != STAMP_SHARED && after(t, r)) {
+            long mine = t.epoch << STAMP_SITE_BITS | site;
             if (isMine(t, w) ? r == 0 || isMine(t, r) : w == 0 && isMine(t, r)) { // used by nobody else so far
                 U.putLong(base, woff, mine);
                 sample(t, site);
@@ -163,34 +152,34 @@ final class PhotofinishFastTrack {
      * has not either, there is nothing to check.
      */
     static void initialise(PhotofinishThread t, Object o, int site) {
-        long off = U.getLong(PhotofinishNative.SITES + ((long) site << 5));
+        long off = U.getLong(PhotofinishNative.SITES + ((long) site << SITE_SHIFT));
         if (off > 0) {
-            long other = U.getLong(PhotofinishNative.SITES + ((long) site << 5) + 8);
+            long other = U.getLong(PhotofinishNative.SITES + ((long) site << SITE_SHIFT) + SITE_SECOND);
             if (U.getLong(o, off) != 0 || U.getLong(o, other) != 0) {
                 write(t, o, site);
                 return;
             }
-            U.putLong(o, off, t.epoch << SITE_BITS | site);
+            U.putLong(o, off, t.epoch << STAMP_SITE_BITS | site);
             sample(t, site);
-        } else if (off != IGNORE) {
+        } else if (off != SITE_IGNORE) {
             writeOther(t, o, off, site);
         }
     }
 
     /** Whether the thread made the stamped access itself. */
     private static boolean isMine(PhotofinishThread t, long stamp) {
-        return stamp != 0 && ((int) (stamp >>> SITE_BITS) & 0xfff) == t.slot;
+        return stamp != 0 && ((int) (stamp >>> STAMP_SITE_BITS) & STAMP_SLOT_MASK) == t.slot;
     }
 
     /** Whether the access stamped so happens before what the thread does now. */
     private static boolean after(PhotofinishThread t, long stamp) {
-        int slot = (int) (stamp >>> SITE_BITS) & 0xfff;
-        return U.getInt(t.clock + 4L * slot) >= (int) (stamp >>> 32);
+        int slot = (int) (stamp >>> STAMP_SITE_BITS) & STAMP_SLOT_MASK;
+        return U.getInt(t.clock + CLOCK_SLOT_BYTES * slot) >= (int) (stamp >>> STAMP_CLOCK_SHIFT);
     }
 
     /** Keeps stacks of the first executions of a statement, then a few more: a report needs both sides. */
     static void sample(PhotofinishThread t, int site) {
-        long at = PhotofinishNative.SITES + ((long) site << 5) + 24;
+        long at = PhotofinishNative.SITES + ((long) site << SITE_SHIFT) + SITE_SAMPLES;
         int n = U.getInt(at);
         if (n >= SAMPLED) return;
         U.putInt(at, n + 1);

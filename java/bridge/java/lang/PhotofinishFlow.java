@@ -1,21 +1,19 @@
 package java.lang;
 
+import static java.lang.PhotofinishConstants.*;
+
 /**
  * The way of a thread through the code, as records between its events; what they mean stands in
  * docs/trace-format.md. Nothing is told of code that runs for the JDK itself (unwatched), as nothing
  * is told of its accesses.
  */
 final class PhotofinishFlow {
-    static final int METHOD_ENTER = 26;
-    static final int METHOD_EXIT = 27;
-    static final int BRANCH = 28;
-
     private PhotofinishFlow() {}
 
     /** A method begins or is left by an exception, or a handler begins: with the number of steps so far. */
     static void method(PhotofinishThread t, int event, int site) {
         if (t.unwatched != 0) return;
-        PhotofinishEvents.put(t, event | (long) site << 16, t.steps & 0xffffffffL, 0);
+        PhotofinishEvents.put(t, event | (long) site << EVENT_SITE_SHIFT, t.steps & 0xffffffffL, 0);
     }
 
     static void decided(PhotofinishThread t, int bit) {
@@ -32,21 +30,21 @@ final class PhotofinishFlow {
     static void switched(PhotofinishThread t, int key, int site) {
         if (t.unwatched != 0) return;
         t.steps++;
-        PhotofinishEvents.put(t, BRANCH | (long) site << 16, key & 0xffffffffL, 0);
+        PhotofinishEvents.put(t, EVENT_BRANCH | (long) site << EVENT_SITE_SHIFT, key & 0xffffffffL, 0);
     }
 
     /** Where in the code the next event belongs: events of code without probes cannot tell by their site. */
     static void place(PhotofinishThread t) {
         if (t.told == t.steps) return;
         t.told = t.steps;
-        PhotofinishEvents.put(t, METHOD_EXIT, t.steps & 0xffffffffL, 0);
+        PhotofinishEvents.put(t, EVENT_METHOD_EXIT, t.steps & 0xffffffffL, 0);
     }
 
     /** An array is about to be copied: how many accesses that will be, 0 if the copying throws. */
     static void copied(PhotofinishThread t, Object src, int from, Object dst, int to, int length, int site) {
         if (t.unwatched != 0) return;
         long count = (fits(src, from, length) ? length : 0) + (fits(dst, to, length) ? length : 0);
-        PhotofinishEvents.put(t, BRANCH | (long) site << 16, count & 0xffffffffL, 0);
+        PhotofinishEvents.put(t, EVENT_BRANCH | (long) site << EVENT_SITE_SHIFT, count & 0xffffffffL, 0);
     }
 
     private static boolean fits(Object array, int from, int length) {
@@ -59,6 +57,6 @@ final class PhotofinishFlow {
     }
 
     private static void bits(PhotofinishThread t, int bits) {
-        PhotofinishEvents.put(t, BRANCH, bits & 0xffffffffL, 0);
+        PhotofinishEvents.put(t, EVENT_BRANCH, bits & 0xffffffffL, 0);
     }
 }

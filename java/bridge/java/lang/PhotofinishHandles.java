@@ -1,5 +1,6 @@
 package java.lang;
 
+import static java.lang.PhotofinishConstants.*;
 import static java.lang.PhotofinishNative.U;
 
 import java.lang.invoke.VarHandle;
@@ -10,14 +11,6 @@ import jdk.internal.misc.Unsafe;
  * through Unsafe). Plain ones are checked like any other access; the rest order.
  */
 final class PhotofinishHandles {
-    private static final int READ = 0;
-    private static final int WRITE = 1;
-    private static final int CAS = 3;
-    private static final int PLAIN = 0;
-    private static final int OPAQUE = 1;
-    private static final int ACQUIRE = 2;
-    private static final int RELEASE = 3;
-    private static final int VOLATILE = 4;
     private static final int ADDRESSES = 1 << 12;
 
     /** When a probe comes: before the access, or after one that did what it was to do, or did not. */
@@ -46,7 +39,7 @@ final class PhotofinishHandles {
     }
 
     static void acquireInterrupt(PhotofinishThread t, Thread self) {
-        if (INTERRUPTED > 0) raw(t, self, INTERRUPTED, READ | VOLATILE << 4, 0, DONE);
+        if (INTERRUPTED > 0) raw(t, self, INTERRUPTED, ACCESS_READ | ACCESS_VOLATILE << ACCESS_MODE_SHIFT, 0, DONE);
     }
 
     /** Whether the compare-and-exchange has succeeded; of a number that was boxed for it another box says nothing. */
@@ -69,33 +62,34 @@ final class PhotofinishHandles {
                 raw(t, base, h.offset + ((long) index << h.shift), code, site, when);
                 break;
             default:
-                if (code >> 4 != PLAIN) raw(t, base == null ? vh : base, 1L << 40 | index, code, site, when);
+                if (code >> ACCESS_MODE_SHIFT == ACCESS_PLAIN) return;
+                raw(t, base == null ? vh : base, 1L << 40 | index, code, site, when);
         }
     }
 
     static void raw(PhotofinishThread t, Object o, long offset, int code, int site, int when) {
-        int op = code & 15;
-        int mode = code >> 4;
+        int op = code & ACCESS_OP_MASK;
+        int mode = code >> ACCESS_MODE_SHIFT;
         boolean before = when == BEFORE;
         if (o == null) {
-            if (mode == PLAIN) return;
+            if (mode == ACCESS_PLAIN) return;
             // Addresses share clocks: more order than there is, never less, and a bounded number.
             o = OFF_HEAP;
             offset = offset >>> 3 & ADDRESSES - 1;
         }
-        if (mode == PLAIN) {
-            if (before == (op == WRITE)) plain(t, o, offset, op == WRITE, site);
+        if (mode == ACCESS_PLAIN) {
+            if (before == (op == ACCESS_WRITE)) plain(t, o, offset, op == ACCESS_WRITE, site);
             return;
         }
-        if (mode == OPAQUE) {
+        if (mode == ACCESS_OPAQUE) {
             // Coherent, ordering nothing, says the language. Inside the JDK opaque accesses come with
             // fences that we do not follow, so there they count as acquire and release.
             if (checked(site) && !PhotofinishNative.EVENTS) {
-                if (before == (op != READ)) against(t, o, offset, op, site);
+                if (before == (op != ACCESS_READ)) against(t, o, offset, op, site);
                 return;
             }
         }
-        if (before ? mode == ACQUIRE : mode == RELEASE && op != CAS) return;
+        if (before ? mode == ACCESS_ACQUIRE : mode == ACCESS_RELEASE && op != ACCESS_CAS) return;
         atomic(t, o, offset, op, mode, site, when);
     }
 
@@ -105,13 +99,13 @@ final class PhotofinishHandles {
      */
     private static void against(PhotofinishThread t, Object o, long offset, int op, int site) {
         if (!PhotofinishNative.EVENTS && checked(site)) {
-            plain(t, o, offset, op != READ && op != CAS, site);
+            plain(t, o, offset, op != ACCESS_READ && op != ACCESS_CAS, site);
         }
     }
 
     /** Whether the site is the program's own, not one in classes that are trusted. */
     private static boolean checked(int site) {
-        return U.getLong(PhotofinishNative.SITES + ((long) site << 5)) == 1;
+        return U.getLong(PhotofinishNative.SITES + ((long) site << SITE_SHIFT)) == SITE_CHECKED;
     }
 
     private static void plain(PhotofinishThread t, Object o, long offset, boolean write, int site) {
@@ -129,14 +123,14 @@ final class PhotofinishHandles {
         int row = l.row(offset);
         if (row < 0) return;
         if (l.clock(row) != 0) { // reflection on a volatile field
-            atomic(t, o, offset, write ? WRITE : READ, VOLATILE, site, write ? BEFORE : DONE);
+            atomic(t, o, offset, write ? ACCESS_WRITE : ACCESS_READ, ACCESS_VOLATILE, site, write ? BEFORE : DONE);
         } else if (PhotofinishNative.EVENTS) {
             long id = PhotofinishEvents.id(t, o, l.read(row), site);
             PhotofinishEvents.access(t, write, site, id, (int) l.write(row));
         } else if (l.write(row) != 0) {
             Object base = statics ? null : o;
-            if (write) PhotofinishFastTrack.writeMiss(t, base, l.write(row), l.read(row), site, o, -2 - (int) offset);
-            else PhotofinishFastTrack.readMiss(t, base, l.write(row), l.read(row), site, o, -2 - (int) offset);
+            if (write) PhotofinishFastTrack.writeMiss(t, base, l.write(row), l.read(row), site, o, INDEX_OFFSET - (int) offset);
+            else PhotofinishFastTrack.readMiss(t, base, l.write(row), l.read(row), site, o, INDEX_OFFSET - (int) offset);
         }
     }
 
@@ -145,8 +139,10 @@ final class PhotofinishHandles {
         if (PhotofinishNative.EVENTS) {
             // An update is told before the operation, and a read after it: a number taken on one side only
             // would be too late for those who see the value, or too early for whose value it saw.
-            int kind = !before ? 0 : op == WRITE || mode == RELEASE ? 1 : 2;
-            if (before ? op != READ : op != WRITE) event(t, o, offset, mode, site, kind, op == CAS, when);
+            boolean learns = op != ACCESS_WRITE && mode != ACCESS_RELEASE;
+            int event = !before ? EVENT_ATOMIC_READ : learns ? EVENT_ATOMIC_UPDATE : EVENT_ATOMIC_WRITE;
+            if (op == (before ? ACCESS_READ : ACCESS_WRITE)) return;
+            event(t, o, offset, mode, site, event, op == ACCESS_CAS, when);
             return;
         }
         if (!o.getClass().isArray()) {
@@ -157,20 +153,20 @@ final class PhotofinishHandles {
             if (row >= 0 && l.clock(row) != 0) {
                 Object base = statics ? null : o;
                 if (before) {
-                    PhotofinishClocks.volatileWrite(t, base, l.clock(row), op == CAS);
+                    PhotofinishClocks.volatileWrite(t, base, l.clock(row), op == ACCESS_CAS);
                     return;
                 }
-                if (op == CAS && mode != ACQUIRE) PhotofinishClocks.tried(t, base, l.clock(row), when == FAILED);
-                if (mode != RELEASE) PhotofinishClocks.volatileRead(t, base, l.clock(row));
+                if (op == ACCESS_CAS && mode != ACCESS_ACQUIRE) PhotofinishClocks.tried(t, base, l.clock(row), when == FAILED);
+                if (mode != ACCESS_RELEASE) PhotofinishClocks.volatileRead(t, base, l.clock(row));
                 return;
             }
         }
         // Not what is kept of a young array, which a collection may drop: order must not be lost.
         PhotofinishShadow s = PhotofinishTable.near(t, o, site);
         PhotofinishOffsetClocks clocks = s.atomics;
-        if (before && op != READ) {
+        if (before && op != ACCESS_READ) {
             // An update sees what others wrote atomically, and comes after what they did before.
-            int[] c = op == WRITE || mode == RELEASE || clocks == null ? null : clocks.get(offset);
+            int[] c = op == ACCESS_WRITE || mode == ACCESS_RELEASE || clocks == null ? null : clocks.get(offset);
             if (c != null) PhotofinishClocks.acquire(t, c);
             against(t, o, offset, op, site);
         }
@@ -185,20 +181,20 @@ final class PhotofinishHandles {
             }
         }
         if (before) {
-            clocks.release(t, offset, op == CAS);
+            clocks.release(t, offset, op == ACCESS_CAS);
             return;
         }
-        if (op == CAS && mode != ACQUIRE) clocks.tried(t, offset, when == FAILED);
-        if (mode != RELEASE) {
+        if (op == ACCESS_CAS && mode != ACCESS_ACQUIRE) clocks.tried(t, offset, when == FAILED);
+        if (mode != ACCESS_RELEASE) {
             int[] c = clocks.get(offset);
             if (c != null) PhotofinishClocks.acquire(t, c);
-            if (op == READ) against(t, o, offset, op, site);
+            if (op == ACCESS_READ) against(t, o, offset, op, site);
         }
     }
 
-    /** kind: 0 read, 1 write, 2 both; `tries` if it writes only on success. */
+    /** `tries` if it writes only on success. */
     private static void event(
-            PhotofinishThread t, Object o, long offset, int mode, int site, int kind, boolean tries, int when) {
+            PhotofinishThread t, Object o, long offset, int mode, int site, int event, boolean tries, int when) {
         Class<?> c = o.getClass();
         long where = 0;
         int slot = 1 << 31 | (int) offset; // if nothing else tells the location apart
@@ -213,20 +209,22 @@ final class PhotofinishHandles {
                 where = l.read(row);
             }
         }
-        int strength = mode == VOLATILE ? 2 : mode == OPAQUE && checked(site) ? 0 : 1; // see raw
+        int strength = mode == ACCESS_VOLATILE
+                ? EVENT_VOLATILE
+                : mode == ACCESS_OPAQUE && checked(site) ? EVENT_OPAQUE : EVENT_ACQ_REL; // see raw
         long id = where > 0 ? PhotofinishEvents.fieldId(t, o, where) : PhotofinishEvents.shadowId(PhotofinishTable.near(t, o, site));
-        if (!tries || mode == ACQUIRE) {
-            PhotofinishEvents.atomic(t, kind, strength, site, id, slot);
+        if (!tries || mode == ACCESS_ACQUIRE) {
+            PhotofinishEvents.atomic(t, event, strength, site, id, slot);
         } else if (when == BEFORE) {
-            PhotofinishEvents.attempt(t, kind, strength, site, id, slot);
+            PhotofinishEvents.attempt(t, event, strength, site, id, slot);
         } else {
             // One that only releases learns nothing from what it sees.
-            boolean learns = mode != RELEASE;
+            boolean learns = mode != ACCESS_RELEASE;
             if (when == FAILED) {
-                PhotofinishEvents.failed(t, learns ? strength : 0, site, id, slot);
+                PhotofinishEvents.failed(t, learns ? strength : EVENT_OPAQUE, site, id, slot);
             } else {
-                PhotofinishEvents.succeeded(t, learns ? 2 : 1, strength, site, id, slot);
-                if (learns) PhotofinishEvents.atomic(t, 0, strength, site, id, slot);
+                PhotofinishEvents.succeeded(t, learns ? EVENT_ATOMIC_UPDATE : EVENT_ATOMIC_WRITE, strength, site, id, slot);
+                if (learns) PhotofinishEvents.atomic(t, EVENT_ATOMIC_READ, strength, site, id, slot);
             }
         }
     }

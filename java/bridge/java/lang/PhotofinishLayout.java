@@ -1,5 +1,7 @@
 package java.lang;
 
+import static java.lang.PhotofinishConstants.*;
+
 import java.lang.ref.WeakReference;
 
 /** Where the fields of a class have their shadows, for accesses that come with an offset only. */
@@ -7,11 +9,10 @@ final class PhotofinishLayout extends WeakReference<Class<?>> {
     static final PhotofinishLayout NONE = new PhotofinishLayout(null, new long[0]);
 
     /**
-     * A row a field: offset, write shadow, read shadow, clock; 0 where there is none. For events:
-     * offset, number, where the object keeps its own number, is it volatile.
+     * A row a field: offset, write shadow, read shadow, clock; 0 where there is none. For events: offset,
+     * number, where the object keeps its own number, is it volatile. The first row is not a field: where
+     * the object keeps its number, the site that allocated it, and what froze it.
      */
-    private static final int ROW = 4;
-
     private final long[] rows;
 
     PhotofinishLayout(Class<?> c, long[] rows) {
@@ -19,47 +20,46 @@ final class PhotofinishLayout extends WeakReference<Class<?>> {
         this.rows = rows;
     }
 
-    /** The first row is not a field: offset of the object's number, of its allocation site, of its freeze. */
     long allocationOffset() {
-        return rows.length == 0 ? 0 : rows[1];
+        return rows.length == 0 ? 0 : rows[LAYOUT_ALLOCATION];
     }
 
     int row(long offset) {
-        for (int i = ROW; i < rows.length; i += ROW) {
-            if (rows[i] == offset) return i;
+        for (int i = LAYOUT_ROW; i < rows.length; i += LAYOUT_ROW) {
+            if (rows[i + LAYOUT_OFFSET] == offset) return i;
         }
         return -1;
     }
 
     long write(int row) {
-        return rows[row + 1];
+        return rows[row + LAYOUT_WRITE];
     }
 
     long read(int row) {
-        return rows[row + 2];
+        return rows[row + LAYOUT_READ];
     }
 
     long clock(int row) {
-        return rows[row + 3];
+        return rows[row + LAYOUT_CLOCK];
     }
 
     /** Makes a fresh clone forget what was copied from its original. */
     void clear(Object o) {
         if (rows.length == 0) return;
-        if (rows[0] > 0) PhotofinishNative.U.putLong(o, rows[0], 0);
-        if (rows[1] > 0) PhotofinishNative.U.putInt(o, rows[1], 0);
-        if (rows[2] > 0) {
-            if (PhotofinishNative.EVENTS) PhotofinishNative.U.putLong(o, rows[2], 0);
-            else PhotofinishNative.U.putReference(o, rows[2], null);
+        if (rows[LAYOUT_OBJECT_NUMBER] > 0) PhotofinishNative.U.putLong(o, rows[LAYOUT_OBJECT_NUMBER], 0);
+        if (rows[LAYOUT_ALLOCATION] > 0) PhotofinishNative.U.putInt(o, rows[LAYOUT_ALLOCATION], 0);
+        if (rows[LAYOUT_FREEZE] > 0) {
+            if (PhotofinishNative.EVENTS) PhotofinishNative.U.putLong(o, rows[LAYOUT_FREEZE], 0);
+            else PhotofinishNative.U.putReference(o, rows[LAYOUT_FREEZE], null);
         }
-        for (int i = ROW; i < rows.length; i += ROW) {
+        for (int i = LAYOUT_ROW; i < rows.length; i += LAYOUT_ROW) {
             if (PhotofinishNative.EVENTS) {
-                if (rows[i + 2] > 0) PhotofinishNative.U.putLong(o, rows[i + 2], 0);
+                if (rows[i + LAYOUT_READ] > 0) PhotofinishNative.U.putLong(o, rows[i + LAYOUT_READ], 0);
                 continue;
             }
-            if (rows[i + 1] > 0) PhotofinishNative.U.putLong(o, rows[i + 1], 0);
-            if (rows[i + 2] > 0) PhotofinishNative.U.putLong(o, rows[i + 2], 0);
-            if (rows[i + 3] > 0) PhotofinishNative.U.putReference(o, rows[i + 3], null);
+            if (rows[i + LAYOUT_WRITE] > 0) PhotofinishNative.U.putLong(o, rows[i + LAYOUT_WRITE], 0);
+            if (rows[i + LAYOUT_READ] > 0) PhotofinishNative.U.putLong(o, rows[i + LAYOUT_READ], 0);
+            if (rows[i + LAYOUT_CLOCK] > 0) PhotofinishNative.U.putReference(o, rows[i + LAYOUT_CLOCK], null);
         }
     }
 

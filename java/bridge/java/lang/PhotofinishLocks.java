@@ -1,5 +1,7 @@
 package java.lang;
 
+import static java.lang.PhotofinishConstants.*;
+
 /**
  * Who holds what. A lock is found by the object it belongs to: the one whose monitor it is, or the
  * synchroniser inside a `java.util.concurrent` lock. Re-entrant acquisitions are counted and order
@@ -42,7 +44,7 @@ final class PhotofinishLocks {
             s.holder = t;
             s.holds = 1;
             if (PhotofinishMayTrigger.ON) PhotofinishMayTrigger.took(t, s, site);
-            acquired(t, s, site, PhotofinishEvents.ACQUIRE);
+            acquired(t, s, site, EVENT_ACQUIRE);
         }
         if (s.keeps) PhotofinishEvents.kept(t, s, false, site);
     }
@@ -72,7 +74,7 @@ final class PhotofinishLocks {
         pop(t, s, kind);
         if (--s.holds > 0) return;
         s.holder = null;
-        releasing(t, s, site, PhotofinishEvents.RELEASE);
+        releasing(t, s, site, EVENT_RELEASE);
         if (s.contended) PhotofinishControl.released(s);
     }
 
@@ -96,7 +98,7 @@ final class PhotofinishLocks {
         if (!first) return;
         if (PhotofinishMayTrigger.ON) PhotofinishMayTrigger.took(t, s, site);
         if (PhotofinishNative.EVENTS) {
-            PhotofinishEvents.sync(t, PhotofinishEvents.ACQUIRE_SHARED, site, PhotofinishEvents.shadowId(s));
+            PhotofinishEvents.sync(t, EVENT_ACQUIRE_SHARED, site, PhotofinishEvents.shadowId(s));
         } else {
             int[] c = s.clock;
             if (c != null) PhotofinishClocks.acquire(t, c);
@@ -109,7 +111,7 @@ final class PhotofinishLocks {
         pop(t, s, SHARED);
         if (indexOf(t, s, SHARED) >= 0) return;
         if (PhotofinishNative.EVENTS) {
-            PhotofinishEvents.sync(t, PhotofinishEvents.RELEASE_SHARED, site, PhotofinishEvents.shadowId(s));
+            PhotofinishEvents.sync(t, EVENT_RELEASE_SHARED, site, PhotofinishEvents.shadowId(s));
         } else {
             synchronized (s) { // other readers release at the same time
                 s.sharedClock = PhotofinishClocks.releaseInto(t, s.sharedClock);
@@ -117,10 +119,10 @@ final class PhotofinishLocks {
         }
     }
 
-    /** kind: 0 write, 1 read, 2 whichever is held. */
-    static void stampRelease(PhotofinishThread t, Object lock, int kind, int site) {
+    /** Mode STAMPED_NONE: whichever is held. */
+    static void stampRelease(PhotofinishThread t, Object lock, int mode, int site) {
         PhotofinishShadow s = lockOf(t, lock, site);
-        boolean write = kind == 0 || kind == 2 && s.holder == t;
+        boolean write = mode == STAMPED_WRITE || mode == STAMPED_NONE && s.holder == t;
         if (!s.loose && !(write ? s.holder == t : indexOf(t, s, SHARED) >= 0)) {
             s.loose = true;
             s.holder = null;
@@ -131,7 +133,7 @@ final class PhotofinishLocks {
     }
 
     /**
-     * A conversion begins, to the given mode (0 write, 1 read, 2 not at all). What it gives up is given up
+     * A conversion begins, to the given mode (STAMPED_NONE: it is given up). What it gives up is given up
      * here: others may have it before the conversion returns.
      */
     static void stampConverting(PhotofinishThread t, Object lock, int mode, int site) {
@@ -139,10 +141,10 @@ final class PhotofinishLocks {
         t.givenUp = -1;
         if (s.loose) {
             exitLoose(t, s, true, site);
-        } else if (mode != 0 && s.holder == t) {
+        } else if (mode != STAMPED_WRITE && s.holder == t) {
             exit(t, s, LOCK, site);
             t.givenUp = LOCK;
-        } else if (mode == 2 && indexOf(t, s, SHARED) >= 0) {
+        } else if (mode == STAMPED_NONE && indexOf(t, s, SHARED) >= 0) {
             exitShared(t, s, site);
             t.givenUp = SHARED;
         }
@@ -154,15 +156,15 @@ final class PhotofinishLocks {
         int givenUp = t.givenUp;
         t.givenUp = -1;
         if (s.loose) {
-            if (done && mode != 2) enterLoose(t, s, mode == 0, site);
+            if (done && mode != STAMPED_NONE) enterLoose(t, s, mode == STAMPED_WRITE, site);
         } else if (!done) {
             if (givenUp == LOCK) enter(t, s, LOCK, site);
             if (givenUp == SHARED) enterShared(t, s, site);
-        } else if (mode == 0 && s.holder != t) {
+        } else if (mode == STAMPED_WRITE && s.holder != t) {
             // From reading: nobody else reads, and nobody else could begin to write.
             if (indexOf(t, s, SHARED) >= 0) exitShared(t, s, site);
             enter(t, s, LOCK, site);
-        } else if (mode == 1 && indexOf(t, s, SHARED) < 0) {
+        } else if (mode == STAMPED_READ && indexOf(t, s, SHARED) < 0) {
             enterShared(t, s, site);
         }
     }
@@ -170,7 +172,7 @@ final class PhotofinishLocks {
     private static void enterLoose(PhotofinishThread t, PhotofinishShadow s, boolean write, int site) {
         forget(t, s, site);
         if (PhotofinishNative.EVENTS) {
-            PhotofinishEvents.sync(t, PhotofinishEvents.SYNC_ACQUIRE, site, PhotofinishEvents.shadowId(s));
+            PhotofinishEvents.sync(t, EVENT_SYNC_ACQUIRE, site, PhotofinishEvents.shadowId(s));
             return;
         }
         int[] c = s.clock;
@@ -182,7 +184,7 @@ final class PhotofinishLocks {
     private static void exitLoose(PhotofinishThread t, PhotofinishShadow s, boolean write, int site) {
         forget(t, s, site);
         if (PhotofinishNative.EVENTS) {
-            PhotofinishEvents.sync(t, PhotofinishEvents.SYNC_RELEASE, site, PhotofinishEvents.shadowId(s));
+            PhotofinishEvents.sync(t, EVENT_SYNC_RELEASE, site, PhotofinishEvents.shadowId(s));
             return;
         }
         synchronized (s) {
@@ -200,7 +202,7 @@ final class PhotofinishLocks {
                 held = true;
             }
             if (!held || !PhotofinishNative.EVENTS) continue;
-            int event = kind == LOCK ? PhotofinishEvents.RELEASE : PhotofinishEvents.RELEASE_SHARED;
+            int event = kind == LOCK ? EVENT_RELEASE : EVENT_RELEASE_SHARED;
             PhotofinishEvents.sync(t, event, site, PhotofinishEvents.shadowId(s));
         }
     }
@@ -216,7 +218,7 @@ final class PhotofinishLocks {
         if (s == PhotofinishTable.NONE) return;
         s.holds = 0;
         s.holder = null;
-        releasing(t, s, site, PhotofinishEvents.WAIT_BEGIN);
+        releasing(t, s, site, EVENT_WAIT_BEGIN);
         if (s.contended) PhotofinishControl.released(s);
     }
 
@@ -229,14 +231,14 @@ final class PhotofinishLocks {
         int holds = t.waitHolds[t.waitCount];
         s.stepped = holds < 0;
         s.holds = Math.abs(holds);
-        acquired(t, s, site, PhotofinishEvents.WAIT_END);
+        acquired(t, s, site, EVENT_WAIT_END);
         if (s.keeps) PhotofinishEvents.kept(t, s, false, site);
     }
 
     static void syncRelease(PhotofinishThread t, Object o, int site) {
         PhotofinishShadow s = PhotofinishTable.near(t, o, site);
         if (PhotofinishNative.EVENTS) {
-            PhotofinishEvents.sync(t, PhotofinishEvents.SYNC_RELEASE, site, PhotofinishEvents.shadowId(s));
+            PhotofinishEvents.sync(t, EVENT_SYNC_RELEASE, site, PhotofinishEvents.shadowId(s));
         } else {
             synchronized (s) {
                 s.syncClock = PhotofinishClocks.releaseInto(t, s.syncClock);
@@ -247,7 +249,7 @@ final class PhotofinishLocks {
     static void syncAcquire(PhotofinishThread t, Object o, int site) {
         PhotofinishShadow s = PhotofinishTable.near(t, o, site);
         if (PhotofinishNative.EVENTS) {
-            PhotofinishEvents.sync(t, PhotofinishEvents.SYNC_ACQUIRE, site, PhotofinishEvents.shadowId(s));
+            PhotofinishEvents.sync(t, EVENT_SYNC_ACQUIRE, site, PhotofinishEvents.shadowId(s));
         } else {
             int[] c = s.syncClock;
             if (c != null) PhotofinishClocks.acquire(t, c);
@@ -258,7 +260,7 @@ final class PhotofinishLocks {
         t.linking++;
         if (PhotofinishNative.BARE) return;
         if (PhotofinishNative.EVENTS) {
-            init(t, PhotofinishEvents.INIT_BEGIN, site);
+            init(t, EVENT_INIT_BEGIN, site);
         } else {
             PhotofinishClocks.tick(t);
             PhotofinishNative.initBegin(t.clock, t.epoch);
@@ -269,7 +271,7 @@ final class PhotofinishLocks {
         if (t.linking > 0) t.linking--;
         if (PhotofinishNative.BARE) return;
         if (PhotofinishNative.EVENTS) {
-            init(t, PhotofinishEvents.INIT_END, site);
+            init(t, EVENT_INIT_END, site);
         } else {
             PhotofinishNative.initEnd(t.clock, t.epoch);
             PhotofinishClocks.tick(t);
@@ -279,8 +281,8 @@ final class PhotofinishLocks {
     private static void init(PhotofinishThread t, int event, int site) {
         PhotofinishShadow c = PhotofinishNative.classOf(t, site);
         PhotofinishEvents.sync(t, event, site, PhotofinishEvents.shadowId(c));
-        if (event == PhotofinishEvents.INIT_END) {
-            PhotofinishEvents.sync(t, PhotofinishEvents.SYNC_RELEASE, site, PhotofinishEvents.shadowId(c));
+        if (event == EVENT_INIT_END) {
+            PhotofinishEvents.sync(t, EVENT_SYNC_RELEASE, site, PhotofinishEvents.shadowId(c));
         }
     }
 

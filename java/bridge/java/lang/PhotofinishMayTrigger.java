@@ -1,5 +1,6 @@
 package java.lang;
 
+import static java.lang.PhotofinishConstants.*;
 import static java.lang.PhotofinishNative.U;
 
 /**
@@ -11,26 +12,23 @@ import static java.lang.PhotofinishNative.U;
  * thread is in stands in its native memory, where all others can read it.
  */
 final class PhotofinishMayTrigger {
-    private static final int HOW = (int) PhotofinishNative.address(11);
+    private static final int HOW = (int) PhotofinishNative.address(ADDRESS_MAY_TRIGGER);
 
     /** The relation is collected. */
     static final boolean ON = HOW != 0;
 
     /** Threads run freely, but are held back before they take some locks. */
-    static final boolean FREE = (HOW & 2) != 0;
+    static final boolean FREE = (HOW & MAY_TRIGGER_FREE) != 0;
 
     /** One thread runs at a time, and a strategy decides by the relation. */
-    static final boolean SERIAL = (HOW & 4) != 0;
+    static final boolean SERIAL = (HOW & MAY_TRIGGER_SERIAL) != 0;
 
     /** One int: number of the escorted thread plus one. */
-    private static final long ESCORT = PhotofinishNative.address(12);
+    private static final long ESCORT = PhotofinishNative.address(ADDRESS_ESCORT);
 
     static final int TAKEN = 256;
     private static final int ALWAYS = 16;
     private static final int SELDOM = 64;
-
-    /** Below a thread's clock: the innermost method of the relation that it is in, then its caller. */
-    private static final int FRAME = 52;
 
     private static final long BLOCKER = PhotofinishNative.offset(Thread.class, "parkBlocker");
 
@@ -84,18 +82,18 @@ final class PhotofinishMayTrigger {
             System.arraycopy(t.frames, 0, more, 0, n);
             t.frames = more;
         }
-        int method = U.getInt(PhotofinishNative.SITES + ((long) site << 5));
+        int method = U.getInt(PhotofinishNative.SITES + ((long) site << SITE_SHIFT));
         t.frames[n] = method;
-        U.putInt(t.clock - FRAME + 4, n == 0 ? 0 : t.frames[n - 1]);
-        U.putInt(t.clock - FRAME, method);
+        U.putInt(t.clock - CLOCK_CALLER, n == 0 ? 0 : t.frames[n - 1]);
+        U.putInt(t.clock - CLOCK_FRAME, method);
     }
 
     static void end(PhotofinishThread t) {
         int n = t.frameCount - 1;
         if (n < 0) return;
         t.frameCount = n;
-        U.putInt(t.clock - FRAME, n < 1 ? 0 : t.frames[n - 1]);
-        U.putInt(t.clock - FRAME + 4, n < 2 ? 0 : t.frames[n - 2]);
+        U.putInt(t.clock - CLOCK_FRAME, n < 1 ? 0 : t.frames[n - 1]);
+        U.putInt(t.clock - CLOCK_CALLER, n < 2 ? 0 : t.frames[n - 2]);
     }
 
     // For the agent, which looks for deadlocks.

@@ -1,5 +1,7 @@
 package java.lang;
 
+import static java.lang.PhotofinishConstants.*;
+
 import jdk.internal.misc.Unsafe;
 
 /** The agent's side: addresses shared with it, and its natives. First touched when the VM is up. */
@@ -15,32 +17,32 @@ final class PhotofinishNative {
     static final long REF_BASE = arrayBase(U, Object[].class);
     static final long REF_SCALE = Unsafe.ARRAY_OBJECT_INDEX_SCALE;
 
-    /** The table of sites: 32 bytes each; see PhotofinishFastTrack and PhotofinishEvents. */
-    static final long SITES = address(0);
+    /** The table of sites; see PhotofinishFastTrack and PhotofinishEvents. */
+    static final long SITES = address(ADDRESS_SITES);
 
     /** One int: how many slots vector clocks have so far. */
-    private static final long SLOTS = address(1);
+    private static final long SLOTS = address(ADDRESS_SLOTS);
 
     /** One long: the next sequence number of the run. */
-    static final long SEQ = address(2);
+    static final long SEQ = address(ADDRESS_SEQ);
 
     /** One long: the next object number of the run. */
-    static final long IDS = address(3);
+    static final long IDS = address(ADDRESS_IDS);
 
     /** Whether accesses become events (recording, hybrid, ...) or are checked by FastTrack. */
-    static final boolean EVENTS = address(5) != 0;
+    static final boolean EVENTS = address(ADDRESS_EVENTS) != 0;
 
     /** Whether the control flow is recorded with the events. */
-    static final boolean FULL = address(10) != 0;
+    static final boolean FULL = address(ADDRESS_FULL) != 0;
 
     /** Whether events go to a detector in the agent at once, instead of a buffer. */
-    static final boolean DIRECT = address(4) != 0;
+    static final boolean DIRECT = address(ADDRESS_DIRECT) != 0;
 
     /** Whether nothing is detected or recorded: threads are controlled, and that is all. */
-    static final boolean BARE = address(8) != 0;
+    static final boolean BARE = address(ADDRESS_BARE) != 0;
 
     /** Clocks of volatile statics; a site's table entry has the offset into this array. */
-    static final Object[] STATIC_CLOCKS = new Object[1 << 14];
+    static final Object[] STATIC_CLOCKS = new Object[STATIC_CLOCK_COUNT];
 
     /** Shadows of classes that have static synchronised methods or initialisers, by number. */
     private static volatile PhotofinishShadow[] classes = new PhotofinishShadow[256];
@@ -62,7 +64,8 @@ final class PhotofinishNative {
 
     static PhotofinishThread newThread(Thread thread, PhotofinishThread parent, boolean system) {
         long clock = allocate(thread, parent == null ? 0 : parent.clock, system);
-        return new PhotofinishThread(U.getInt(clock - 64), U.getInt(clock - 60), clock, U.getInt(clock - 56));
+        int id = U.getInt(clock - CLOCK_ID);
+        return new PhotofinishThread(id, U.getInt(clock - CLOCK_SLOT), clock, U.getInt(clock - CLOCK_START));
     }
 
     /**
@@ -77,7 +80,7 @@ final class PhotofinishNative {
         } finally {
             self.$pf = t;
         }
-        return U.getLong(SITES + ((long) site << 5));
+        return U.getLong(SITES + ((long) site << SITE_SHIFT));
     }
 
     static void slowRead(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
@@ -87,11 +90,11 @@ final class PhotofinishNative {
             long r = U.getLong(base, roff);
             check(t.clock, t.epoch, w, r, site, false, owner, index);
             t.frozen = null; // class initialisation may have been learnt of
-            long now = U.getLong(t.clock - 8);
+            long now = U.getLong(t.clock - CLOCK_NEW_READ);
             if (now == r || U.compareAndSetLong(base, roff, r, now)) {
                 long later = U.getLong(base, woff);
                 if (later != w) recheck(t, later, r, site, false, owner, index);
-                if (((int) (now >>> PhotofinishFastTrack.SITE_BITS) & 0xfff) == PhotofinishFastTrack.SHARED) {
+                if (((int) (now >>> STAMP_SITE_BITS) & STAMP_SLOT_MASK) == STAMP_SHARED) {
                     t.knows(now);
                 }
                 return;
@@ -106,8 +109,8 @@ final class PhotofinishNative {
             long r = U.getLong(base, roff);
             check(t.clock, t.epoch, w, r, site, true, owner, index);
             t.frozen = null;
-            if (U.compareAndSetLong(base, woff, w, U.getLong(t.clock - 16))) {
-                if (!U.compareAndSetLong(base, roff, r, U.getLong(t.clock - 8))) {
+            if (U.compareAndSetLong(base, woff, w, U.getLong(t.clock - CLOCK_NEW_WRITE))) {
+                if (!U.compareAndSetLong(base, roff, r, U.getLong(t.clock - CLOCK_NEW_READ))) {
                     recheck(t, w, U.getLong(base, roff), site, true, owner, index);
                 }
                 return;
@@ -140,12 +143,12 @@ final class PhotofinishNative {
 
     static void openBuffer(PhotofinishThread t, long clock) {
         t.cursor = buffer(clock);
-        t.limit = U.getLong(clock - 32);
+        t.limit = U.getLong(clock - CLOCK_LIMIT);
     }
 
     /** The shadow of the class that the site is in. */
     static PhotofinishShadow classOf(PhotofinishThread t, int site) {
-        long n = U.getLong(SITES + ((long) site << 5));
+        long n = U.getLong(SITES + ((long) site << SITE_SHIFT));
         if (n == 0) n = resolveFor(t, site, null);
         return n > 0 ? classes[(int) n] : PhotofinishTable.NONE;
     }

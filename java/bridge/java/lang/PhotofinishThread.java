@@ -1,5 +1,7 @@
 package java.lang;
 
+import static java.lang.PhotofinishConstants.*;
+
 /**
  * What belongs to one thread of the program. Only that thread touches it, except for {@link
  * #ended}, which is written once, before the thread is seen to be dead.
@@ -168,8 +170,8 @@ public final class PhotofinishThread {
         this.id = id;
         this.slot = slot;
         this.clock = clock;
-        enter((long) start << 12 | slot);
-        PhotofinishNative.U.putInt(clock + 4L * slot, start);
+        enter((long) start << STAMP_SLOT_BITS | slot);
+        PhotofinishNative.U.putInt(clock + CLOCK_SLOT_BYTES * slot, start);
         for (int i = 0; i < NEAR; i++) {
             near[i] = PhotofinishTable.NONE;
             arrays[i] = PhotofinishTable.NONE;
@@ -248,7 +250,7 @@ public final class PhotofinishThread {
 
     /** The word of a read set that contains the current epoch: the next such read is done at once. */
     void knows(long set) {
-        sets[(int) (set >>> 32) & SETS - 1] = set;
+        sets[(int) (set >>> STAMP_CLOCK_SHIFT) & SETS - 1] = set;
         setsUsed = true;
     }
 
