@@ -4,14 +4,13 @@
 //! report of what was found.
 
 use crate::Agent;
-use crate::jni::Jni;
+use crate::jni::{Jni, Ref};
 use crate::memory::{MAX_SLOTS, RawClock, Word, bridge_epoch};
 use crate::stacks::{Frame, dotted};
 use contract::index;
 use detect::{InitIntervals, Prior, Reads, variable};
 use instrument::access::{self, AccessMode};
 use instrument::{Level, SiteKind, is_jdk};
-use jni_sys::jobject;
 use order::{ClockView, Epoch, ReadSets, Stamp, Tid, VectorClock};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
@@ -41,14 +40,14 @@ impl Check {
 
 /// One access, as the bridge asks about it.
 #[derive(Clone, Copy, Debug)]
-pub struct Query {
+pub struct Query<'a> {
     pub clock: RawClock,
     pub epoch: i64,
     pub w: u64,
     pub r: u64,
     pub site: u32,
     pub write: bool,
-    pub owner: jobject,
+    pub owner: Ref<'a>,
     /// Element index; or see [`index`].
     pub index: i32,
 }

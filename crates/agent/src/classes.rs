@@ -2,15 +2,13 @@
 
 use crate::Agent;
 use crate::control::Control;
-use crate::jni::Jni;
+use crate::jni::{Jni, Ref};
 use crate::jvmti::class_in;
 use crate::options;
 use crate::sites::ClassSites;
 use instrument::{Level, Mode, PREFIX, Request, Rewritten, Site, SiteKind};
-use jni_sys::{jclass, jobject};
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use std::ptr;
 use std::sync::Mutex;
 
 /// What was instrumented and what was not.
@@ -26,7 +24,7 @@ pub struct Coverage {
 
 impl Agent {
     /// The class with probes; None if it stays as it is.
-    pub fn rewrite(&self, jni: Jni, loader: jobject, bytes: &[u8]) -> Option<Vec<u8>> {
+    pub fn rewrite(&self, jni: Jni, loader: Ref, bytes: &[u8]) -> Option<Vec<u8>> {
         let worker = self.control.as_ref().and_then(Control::worker);
         let Some(worker) = worker.filter(|_| !self.is_boot_or_platform(jni, loader)) else {
             return self.rewrite_once(jni, loader, bytes);
@@ -47,7 +45,7 @@ impl Agent {
         }
     }
 
-    fn rewrite_once(&self, jni: Jni, loader: jobject, bytes: &[u8]) -> Option<Vec<u8>> {
+    fn rewrite_once(&self, jni: Jni, loader: Ref, bytes: &[u8]) -> Option<Vec<u8>> {
         let repaired = self.repaired(bytes);
         let bytes = repaired.as_deref().unwrap_or(bytes);
         self.probed(jni, loader, bytes).or(repaired)
@@ -72,7 +70,7 @@ impl Agent {
         repaired
     }
 
-    fn probed(&self, jni: Jni, loader: jobject, bytes: &[u8]) -> Option<Vec<u8>> {
+    fn probed(&self, jni: Jni, loader: Ref, bytes: &[u8]) -> Option<Vec<u8>> {
         let mode = match self.options.mode {
             options::Mode::Bare => Mode::Bare,
             options::Mode::Full => Mode::Full,
@@ -179,7 +177,7 @@ impl Agent {
     }
 
     /// Gives reflected methods the modifier back that the class file lost.
-    pub fn show_as_synchronized(&self, jni: Jni, class: jclass, methods: jobject) {
+    pub fn show_as_synchronized(&self, jni: Jni, class: Ref, methods: Ref) {
         const SYNCHRONIZED: i32 = 0x20;
         let Some(name) = self.jvmti.class_signature(class) else {
             return;
@@ -197,14 +195,15 @@ impl Agent {
         };
         for i in 0..jni.array_length(methods) {
             let method = jni.element(methods, i);
-            let signature = self.jvmti.method(jni.method_id(method));
+            let method = method.get();
+            let id = jni.method_id(method);
+            let signature = id.and_then(|id| self.jvmti.method(id));
             if signature.is_some_and(|s| ours.contains(&s))
-                && let Some(field) = jni.field(jni.class_of(method), "modifiers", "I")
+                && let Some(field) = jni.field(jni.class_of(method), "modifiers")
             {
                 let modifiers = jni.int_field(method, field);
                 jni.set_int_field(method, field, modifiers | SYNCHRONIZED);
             }
-            jni.delete_local(method);
         }
     }
 
@@ -218,7 +217,7 @@ impl Agent {
 
     /// Whether a loader is the boot or the platform loader; others load the
     /// program, whatever its packages are called.
-    fn is_boot_or_platform(&self, jni: Jni, loader: jobject) -> bool {
+    fn is_boot_or_platform(&self, jni: Jni, loader: Ref) -> bool {
         if loader.is_null() {
             return true;
         }
@@ -227,23 +226,22 @@ impl Agent {
     }
 
     /// The array without the fields that we added; null if none is ours.
-    pub fn without_ours(&self, jni: Jni, fields: jobject) -> jobject {
+    pub fn without_ours<'env>(&self, jni: Jni<'env>, fields: Ref) -> Ref<'env> {
         let n = jni.array_length(fields);
         let Some(ours) = self.bridge.get().map(|b| b.is_ours(jni, fields)) else {
-            return ptr::null_mut();
+            return Ref::NULL;
         };
         if !ours.contains(&true) || ours.len() != n as usize {
-            return ptr::null_mut();
+            return Ref::NULL;
         }
         let kept: Vec<i32> = (0..n).filter(|i| !ours[*i as usize]).collect();
-        let class = jni.class_of(jni.element(fields, 0));
+        let class = jni.class_of(jni.element(fields, 0).get());
         let fewer = jni.new_array(kept.len() as i32, class);
         for (to, from) in kept.iter().enumerate() {
             let field = jni.element(fields, *from);
-            jni.set_element(fewer, to as i32, field);
-            jni.delete_local(field);
+            jni.set_element(fewer.get(), to as i32, field.get());
         }
-        fewer
+        fewer.leave()
     }
 }
 

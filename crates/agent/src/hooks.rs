@@ -4,10 +4,10 @@
 //! threads that nobody started, threads that end, VMDeath.
 
 use crate::bridge::{self, Bridge};
-use crate::jni::Jni;
-use crate::jvmti::{Callbacks, RawEnv, capability, class_in, event};
+use crate::jni::{Jni, Ref};
+use crate::jvmti::{Callbacks, MethodId, RawEnv, capability, class_in, event};
 use crate::{Agent, agent, guard, natives};
-use jni_sys::{JNIEnv, jclass, jint, jmethodID, jobject};
+use jni_sys::jint;
 use std::cell::Cell;
 use std::ffi::{c_char, c_uchar, c_void};
 
@@ -83,9 +83,7 @@ pub fn install(agent: &Agent) -> Result<(), String> {
     Ok(())
 }
 
-fn with(env: *mut JNIEnv, f: impl FnOnce(&'static Agent, Jni)) {
-    // SAFETY: the JVM calls with the current thread's environment.
-    let jni = unsafe { Jni::new(env) };
+fn with<'env>(jni: Jni<'env>, f: impl FnOnce(&'static Agent, Jni<'env>)) {
     guard(|| {
         if let Some(a) = agent() {
             f(a, jni);
@@ -93,7 +91,7 @@ fn with(env: *mut JNIEnv, f: impl FnOnce(&'static Agent, Jni)) {
     });
 }
 
-extern "system" fn vm_start(_: RawEnv, env: *mut JNIEnv) {
+extern "system" fn vm_start(_: RawEnv, env: Jni) {
     with(env, |a, jni| {
         if let Err(why) = bridge::define(jni) {
             a.fail(&why);
@@ -101,7 +99,7 @@ extern "system" fn vm_start(_: RawEnv, env: *mut JNIEnv) {
     });
 }
 
-extern "system" fn vm_init(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
+extern "system" fn vm_init(_: RawEnv, env: Jni, thread: Ref) {
     with(env, |a, jni| {
         let Some(bridge) = Bridge::look_up(jni) else {
             return a
@@ -111,7 +109,7 @@ extern "system" fn vm_init(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
         let _ = a.ref_array.set(bridge.ref_array(jni));
         // Main first: it is thread 0.
         bridge.attach(jni, thread, false);
-        for t in a.jvmti.all_threads() {
+        for t in a.jvmti.all_threads(jni) {
             let (_, system) = a.jvmti.thread(t);
             if !jni.same(t, thread) {
                 bridge.attach(jni, t, system);
@@ -150,7 +148,7 @@ extern "system" fn vm_init(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
 }
 
 /// A thread that no Java code started: attached by native code, or the VM's.
-extern "system" fn thread_start(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
+extern "system" fn thread_start(_: RawEnv, env: Jni, thread: Ref) {
     with(env, |a, jni| {
         if let Some(b) = a.bridge.get() {
             let (_, system) = a.jvmti.thread(thread);
@@ -163,7 +161,7 @@ extern "system" fn thread_start(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
 }
 
 /// The JVM is about to make the thread wait for a monitor.
-extern "system" fn contended(_: RawEnv, env: *mut JNIEnv, _thread: jobject, _o: jobject) {
+extern "system" fn contended(_: RawEnv, env: Jni, _thread: Ref, _o: Ref) {
     with(env, |a, jni| {
         if let Some(control) = &a.control {
             control.contended(a, jni);
@@ -171,7 +169,7 @@ extern "system" fn contended(_: RawEnv, env: *mut JNIEnv, _thread: jobject, _o: 
     });
 }
 
-extern "system" fn entered(_: RawEnv, env: *mut JNIEnv, _thread: jobject, o: jobject) {
+extern "system" fn entered(_: RawEnv, env: Jni, _thread: Ref, o: Ref) {
     with(env, |a, jni| {
         if let Some(control) = &a.control {
             control.entered(a, jni, o);
@@ -192,7 +190,7 @@ fn use_up_unseen(jni: Jni) {
     const SMALL: usize = 1024;
     SEEN.set(false);
     for _ in 0..MOST_UNSEEN / SMALL {
-        jni.delete_local(jni.new_bytes(&[0; SMALL]));
+        drop(jni.new_bytes(&[0; SMALL]));
         if SEEN.get() {
             return;
         }
@@ -202,10 +200,10 @@ fn use_up_unseen(jni: Jni) {
 /// In an exploration: the current thread has made an object.
 extern "system" fn allocated(
     _: RawEnv,
-    env: *mut JNIEnv,
-    _thread: jobject,
-    o: jobject,
-    class: jclass,
+    env: Jni,
+    _thread: Ref,
+    o: Ref,
+    class: Ref,
     _size: jni_sys::jlong,
 ) {
     SEEN.set(true);
@@ -232,7 +230,7 @@ fn collecting(now: bool) {
 }
 
 /// A thread has run its last bytecode; nobody sees yet that it is dead.
-extern "system" fn thread_end(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
+extern "system" fn thread_end(_: RawEnv, env: Jni, thread: Ref) {
     with(env, |a, jni| {
         if let Some(b) = a.bridge.get() {
             b.gone(jni, thread);
@@ -243,18 +241,18 @@ extern "system" fn thread_end(_: RawEnv, env: *mut JNIEnv, thread: jobject) {
     });
 }
 
-extern "system" fn vm_death(_: RawEnv, env: *mut JNIEnv) {
+extern "system" fn vm_death(_: RawEnv, env: Jni) {
     with(env, |a, _| a.finish());
 }
 
 #[allow(clippy::too_many_arguments)]
 extern "system" fn class_file(
     _: RawEnv,
-    env: *mut JNIEnv,
-    _redefined: jclass,
-    loader: jobject,
+    env: Jni,
+    _redefined: Ref,
+    loader: Ref,
     _name: *const c_char,
-    _domain: jobject,
+    _domain: Ref,
     len: jint,
     data: *const c_uchar,
     new_len: *mut jint,
@@ -270,10 +268,10 @@ extern "system" fn class_file(
             return;
         };
         if let Some(copy) = a.jvmti.allocate_copy(&new) {
-            // SAFETY: out parameters of this event.
+            // SAFETY: out parameters of this event, ours to write.
             unsafe {
-                *new_len = new.len() as jint;
-                *new_data = copy;
+                new_len.write(new.len() as jint);
+                new_data.write(copy);
             }
         }
     });
@@ -281,18 +279,19 @@ extern "system" fn class_file(
 
 extern "system" fn native_bind(
     _: RawEnv,
-    env: *mut JNIEnv,
-    _thread: jobject,
-    method: jmethodID,
+    env: Jni,
+    _thread: Ref,
+    method: MethodId,
     address: *mut c_void,
     new_address: *mut *mut c_void,
 ) {
-    with(env, |a, _| {
+    with(env, |a, jni| {
         // Object's natives are bound before a method can be asked its name;
         // they are known by their address.
         let ours = match a.jvmti.method(method) {
             Some((name, desc)) => {
-                let Some(class) = a.jvmti.class_signature(a.jvmti.method_class(method)) else {
+                let class = a.jvmti.method_class(jni, method);
+                let Some(class) = a.jvmti.class_signature(class) else {
                     return;
                 };
                 let class = class_in(&class);
@@ -308,8 +307,39 @@ extern "system" fn native_bind(
             }),
         };
         if let Some(ours) = ours {
-            // SAFETY: out parameter of this event.
-            unsafe { *new_address = ours };
+            // SAFETY: out parameter of this event, ours to write.
+            unsafe { new_address.write(ours) };
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jni::fake;
+    use std::ptr;
+
+    /// Before the agent is there, and for classes without bytes, a class stays as
+    /// it is.
+    #[test]
+    fn a_class_that_nobody_rewrites_is_left_alone() {
+        let jni = fake::environment();
+        let bytes = b"\xca\xfe\xba\xbe";
+        for data in [bytes.as_ptr(), ptr::null()] {
+            let (mut len, mut new) = (-1, ptr::null_mut());
+            class_file(
+                ptr::null_mut(),
+                jni,
+                Ref::NULL,
+                Ref::NULL,
+                ptr::null(),
+                Ref::NULL,
+                bytes.len() as jint,
+                data,
+                &mut len,
+                &mut new,
+            );
+            assert_eq!((len, new), (-1, ptr::null_mut()));
+        }
+    }
 }

@@ -18,9 +18,17 @@
 //! | `orphan` | the end of the program when the tool is gone |
 //! | `memory`, `jni`, `jvmti` | memory shared with compiled code; the two function tables |
 //!
+//! `agreement` tests that tables of names here are those of the Java side.
+//!
 //! Locks are taken in this order, if more than one is: `check` or `direct`,
 //! then `stacks`, then `threads`; the others alone.
 
+// The one crate with unsafe code: it talks to the JVM.
+#![allow(unsafe_code)]
+#![deny(clippy::undocumented_unsafe_blocks)]
+
+#[cfg(test)]
+mod agreement;
 mod bridge;
 mod check;
 mod classes;
@@ -48,7 +56,8 @@ use classes::Coverage;
 use control::Control;
 use direct::Direct;
 use findings::Findings;
-use jni_sys::{JNI_OK, JavaVM, jint, jobject};
+use jni::{Jni, Ref};
+use jni_sys::{JNI_OK, JavaVM, jint};
 use jvmti::Jvmti;
 use may_trigger::Hidden;
 use memory::RawClock;
@@ -68,7 +77,7 @@ use std::sync::{Mutex, Once, OnceLock};
 use threads::Threads;
 
 /// Everything, from Agent_OnLoad to the end of the process.
-pub struct Agent {
+pub(crate) struct Agent {
     jvmti: Jvmti,
     options: Options,
     policy: instrument::Policy,
@@ -104,9 +113,9 @@ pub struct Agent {
 /// The JVM, which outlives us.
 struct Vm(*mut JavaVM);
 
-// SAFETY: made for use from any thread.
+// SAFETY: the invocation interface is made for use from any thread.
 unsafe impl Send for Vm {}
-// SAFETY: as above.
+// SAFETY: as for Send.
 unsafe impl Sync for Vm {}
 
 /// Counters that compiled Java code advances.
@@ -160,7 +169,7 @@ impl Agent {
         std::process::exit(70);
     }
 
-    fn start_thread(&self, thread: jobject, parent: Option<RawClock>, system: bool) -> RawClock {
+    fn start_thread(&self, thread: Ref, parent: Option<RawClock>, system: bool) -> RawClock {
         let created = match parent {
             Some(_) => self
                 .stacks
@@ -178,15 +187,18 @@ impl Agent {
         clock
     }
 
-    /// Makes the current thread known to the JVM, as one that it need not wait
-    /// for.
-    fn attach_current_thread(&self) -> Option<*mut jni_sys::JNIEnv> {
+    /// Makes the current thread, which is one of ours, known to the JVM, as one
+    /// that it need not wait for. It stays so until it ends.
+    fn attach_current_thread(&self) -> Option<Jni<'static>> {
         let mut env = ptr::null_mut();
-        // SAFETY: a function of the JVM's own table.
+        // SAFETY: a function of the JVM's own table, and no arguments for it.
         let attached = unsafe {
             ((**self.vm.0).AttachCurrentThreadAsDaemon?)(self.vm.0, &mut env, ptr::null_mut())
         };
-        (attached == JNI_OK && !env.is_null()).then_some(env.cast())
+        let attached = attached == JNI_OK && !env.is_null();
+        // SAFETY: the environment of this thread, which nobody detaches. It cannot
+        // leave the thread.
+        attached.then(|| unsafe { Jni::new(env.cast()) })
     }
 
     /// The last thing: what is buffered goes out, and a summary says that the
@@ -266,12 +278,12 @@ pub unsafe extern "system" fn Agent_OnLoad(
     let text = if options.is_null() {
         String::new()
     } else {
-        // SAFETY: as the caller says.
+        // SAFETY: a NUL-terminated string, says the caller.
         unsafe { CStr::from_ptr(options) }
             .to_string_lossy()
             .into_owned()
     };
-    // SAFETY: as the caller says.
+    // SAFETY: the JVM, says the caller.
     match guard(|| Some(unsafe { load(vm, &text) })) {
         Some(Ok(())) => JNI_OK,
         Some(Err(why)) => {

@@ -4,8 +4,8 @@
 //! shows is from the very epoch of the access or from another execution of the
 //! same statement by the same thread.
 
+use crate::jni::Ref;
 use crate::jvmti::{FrameInfo, Jvmti};
-use jni_sys::jobject;
 use order::{Epoch, Tid};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
@@ -70,11 +70,11 @@ impl Stacks {
 
     /// The current thread's stack, without our own frames.
     pub fn current(&mut self, jvmti: &Jvmti) -> Arc<[Frame]> {
-        self.of_thread(jvmti, std::ptr::null_mut())
+        self.of_thread(jvmti, Ref::NULL)
     }
 
     /// The same for any thread.
-    pub fn of_thread(&mut self, jvmti: &Jvmti, thread: jobject) -> Arc<[Frame]> {
+    pub fn of_thread(&mut self, jvmti: &Jvmti, thread: Ref) -> Arc<[Frame]> {
         let frames = jvmti.stack_of(thread, DEPTH);
         frames
             .into_iter()
@@ -86,7 +86,7 @@ impl Stacks {
     fn frame(&mut self, jvmti: &Jvmti, info: FrameInfo) -> Frame {
         let method = self
             .methods
-            .entry(info.method as usize)
+            .entry(info.method.key())
             .or_insert_with(|| Arc::new(Method::describe(jvmti, info)))
             .clone();
         let line = method
@@ -132,12 +132,11 @@ impl Stacks {
 
 impl Method {
     fn describe(jvmti: &Jvmti, info: FrameInfo) -> Method {
-        let class = jvmti.method_class(info.method);
-        let (signature, file) = if class.is_null() {
-            (None, None)
-        } else {
-            (jvmti.class_signature(class), jvmti.source_file(class))
-        };
+        let (signature, file) = jvmti.with_method_class(info.method, |class| {
+            let class = class.non_null();
+            let signature = class.and_then(|c| jvmti.class_signature(c));
+            (signature, class.and_then(|c| jvmti.source_file(c)))
+        });
         let name = jvmti
             .method(info.method)
             .map_or_else(|| "?".into(), |(n, _)| n);

@@ -4,8 +4,8 @@
 use super::life::op;
 use super::{Control, Place};
 use crate::Agent;
-use crate::jni::Jni;
-use jni_sys::{jint, jobject};
+use crate::jni::{Jni, Ref};
+use jni_sys::jint;
 use schedule::guided::slot_of;
 use schedule::{Blocked, Kind, Wake, Why};
 use std::sync::atomic::Ordering;
@@ -51,7 +51,7 @@ impl Control {
 
     /// Object.wait: the monitor is given up and taken again here, however often
     /// it is held.
-    pub fn wait(&self, a: &Agent, jni: Jni, o: jobject, millis: i64) -> Option<()> {
+    pub fn wait(&self, a: &Agent, jni: Jni, o: Ref, millis: i64) -> Option<()> {
         let me = Place::current()?;
         let bridge = a.bridge.get()?;
         let millis = u64::try_from(millis).ok()?;
@@ -86,7 +86,7 @@ impl Control {
 
     /// Whether the object is a thread that has ended but is not seen to be dead
     /// yet: nobody will tell who waits for that.
-    fn is_about_to_die(&self, jni: Jni, o: jobject) -> bool {
+    fn is_about_to_die(&self, jni: Jni, o: Ref) -> bool {
         let ended = self.has_ended(jni, o);
         if ended {
             std::thread::sleep(Duration::from_millis(1));
@@ -95,7 +95,7 @@ impl Control {
     }
 
     /// After the original, which has checked that the caller owns the monitor.
-    pub fn notify(&self, a: &Agent, jni: Jni, o: jobject, all: bool) {
+    pub fn notify(&self, a: &Agent, jni: Jni, o: Ref, all: bool) {
         if !self.is_running.load(Ordering::Acquire) {
             return;
         }
@@ -163,7 +163,7 @@ impl Control {
         Some(())
     }
 
-    pub fn unpark(&self, a: &Agent, jni: Jni, thread: jobject) -> Option<()> {
+    pub fn unpark(&self, a: &Agent, jni: Jni, thread: Ref) -> Option<()> {
         if thread.is_null() {
             return None;
         }
@@ -190,7 +190,7 @@ impl Control {
         Some(())
     }
 
-    pub fn interrupt(&self, a: &Agent, jni: Jni, thread: jobject) {
+    pub fn interrupt(&self, a: &Agent, jni: Jni, thread: Ref) {
         let Some(other) = self.place_of(jni, thread) else {
             return;
         };
@@ -264,15 +264,10 @@ impl Control {
         let Some(f) = self.fields.get() else {
             return 0;
         };
-        let has_status = match f.holder {
-            Some(holder) => jni.object_field(me.object, holder),
-            None => me.object,
-        };
+        let holder = f.holder.map(|holder| jni.object_field(me.object(), holder));
+        let has_status = holder.as_ref().map_or(me.object(), |holder| holder.get());
         let old = jni.int_field(has_status, f.status);
         jni.set_int_field(has_status, f.status, status);
-        if f.holder.is_some() {
-            jni.delete_local(has_status);
-        }
         old
     }
 
@@ -282,14 +277,14 @@ impl Control {
 
     fn is_interrupted(&self, jni: Jni, me: &Place) -> bool {
         let field = self.fields.get().map(|f| f.interrupted);
-        field.is_some_and(|f| jni.boolean_field(me.object, f))
+        field.is_some_and(|f| jni.boolean_field(me.object(), f))
     }
 
     /// Clears the thread's interrupt flag; whether it was set.
     pub(super) fn take_interrupt(&self, jni: Jni, me: &Place) -> bool {
         let set = self.is_interrupted(jni, me);
         if let (true, Some(f)) = (set, self.fields.get()) {
-            jni.clear_boolean_field(me.object, f.interrupted);
+            jni.set_boolean_field(me.object(), f.interrupted, false);
         }
         set
     }
@@ -304,7 +299,7 @@ impl Control {
         };
         let start = Instant::now();
         let mut patience = DEATH;
-        while jni.long_field(place.object, f.structure) != 0 {
+        while jni.long_field(place.object(), f.structure) != 0 {
             if start.elapsed() > patience {
                 // On a busy machine it may not have had the processor yet.
                 if super::watch::is_asleep(place) || patience > LONG_DEATH {
@@ -314,6 +309,8 @@ impl Control {
             }
             rustix::thread::sched_yield();
         }
-        jni.delete_global(place.object);
+        // SAFETY: the thread is dead, and it was controlled: none of the others, of
+        // which one runs at a time, has anything to do with it.
+        unsafe { place.give_back(jni) };
     }
 }

@@ -6,7 +6,7 @@
 //! the first caller that is clearly one or the other decides.
 
 use crate::Agent;
-use jni_sys::jmethodID;
+use crate::jvmti::MethodId;
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, MutexGuard};
 
@@ -62,16 +62,18 @@ struct Both {
 }
 
 impl Both {
-    fn of(&mut self, a: &Agent, method: jmethodID) -> (Whose, bool) {
-        let key = method as usize;
+    fn of(&mut self, a: &Agent, method: MethodId) -> (Whose, bool) {
+        let key = method.key();
         if let Some(known) = self.lasting.get(&key).or_else(|| self.fleeting.get(&key)) {
             return *known;
         }
-        let class = a.jvmti.method_class(method);
-        let signature = a.jvmti.class_signature(class).unwrap_or_default();
+        let (signature, boot) = a.jvmti.with_method_class(method, |class| {
+            let signature = a.jvmti.class_signature(class);
+            (signature.unwrap_or_default(), a.jvmti.is_boot_class(class))
+        });
         let whose = (whose(&signature), is_ours(&signature));
         // Hidden classes have a dot in their names.
-        let lasts = a.jvmti.class_loader(class).is_null() && !signature.contains('.');
+        let lasts = boot && !signature.contains('.');
         let known = match lasts {
             true => &mut self.lasting,
             false => &mut self.fleeting,
@@ -121,7 +123,7 @@ impl Callers {
         if is_ours {
             return true;
         }
-        let key = (frame.method as usize, frame.location);
+        let key = (frame.method.key(), frame.location);
         let makes = known.makers.entry(key).or_insert_with(|| {
             let code = a.jvmti.bytecodes(frame.method);
             let at = usize::try_from(frame.location).ok();

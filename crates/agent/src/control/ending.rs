@@ -3,10 +3,9 @@
 //! nobody caught.
 
 use super::{Control, Place};
-use crate::jni::Jni;
+use crate::jni::{Jni, Ref};
 use crate::stacks::Frame;
 use crate::{Agent, guard};
-use jni_sys::jobject;
 use schedule::{Divergence, Hit, Kind, Ready, Status, Thread, Why};
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
@@ -93,7 +92,7 @@ impl Control {
                 let held = a
                     .bridge
                     .get()
-                    .map(|b| b.held_by(jni, place.object))
+                    .map(|b| b.held_by(jni, place.object()))
                     .unwrap_or_default();
                 // While it waits for a notify it does not hold that monitor.
                 let given_up = match status {
@@ -149,7 +148,7 @@ impl Control {
                 Why::Sleep => ("the end of a sleep".into(), None),
                 Why::Park => {
                     let (what, holder) = bridge
-                        .map(|b| b.blocker(jni, place.object))
+                        .map(|b| b.blocker(jni, place.object()))
                         .unwrap_or_default();
                     let what = if what.is_empty() {
                         "an unpark".into()
@@ -180,7 +179,7 @@ impl Control {
         let joined = (0..threads).find_map(|t| {
             let ended = self.lock().world.status(t) == Status::Ended;
             let place = self.place(t).filter(|_| !ended)?;
-            let number = a.bridge.get()?.number_of(jni, place.object, false);
+            let number = a.bridge.get()?.number_of(jni, place.object(), false);
             (number as u64 == obj).then_some(place)
         });
         match joined {
@@ -193,7 +192,7 @@ impl Control {
         a.stacks
             .lock()
             .unwrap_or_else(|e| e.into_inner())
-            .of_thread(&a.jvmti, place.object)
+            .of_thread(&a.jvmti, place.object())
     }
 
     /// A thread dump as text.
@@ -246,9 +245,9 @@ impl Control {
     }
 
     /// Nobody caught it.
-    pub fn uncaught(&self, a: &Agent, jni: Jni, exception: jobject) {
+    pub fn uncaught(&self, a: &Agent, jni: Jni, exception: Ref) {
         let name = Place::current().map_or_else(
-            || a.jvmti.thread(a.jvmti.current_thread()).0,
+            || a.jvmti.thread(a.jvmti.current_thread(jni)).0,
             |p| p.name.clone(),
         );
         let (text, frames) = a
@@ -258,7 +257,7 @@ impl Control {
             .unwrap_or_default();
         let handler = self.fields.get().and_then(|f| f.handler);
         let handled = match (handler, Place::current()) {
-            (Some(field), Some(me)) => !jni.object_field(me.object, field).is_null(),
+            (Some(field), Some(me)) => !jni.object_field(me.object(), field).is_null(),
             _ => false,
         };
         a.findings.write(&json!({

@@ -8,9 +8,8 @@
 use super::blocking::MILLI;
 use super::{Control, Place};
 use crate::Agent;
-use crate::jni::Jni;
+use crate::jni::{Jni, Ref};
 use explore::Made;
-use jni_sys::jobject;
 use schedule::guided::{Outcome, TIMED, slot_of};
 use schedule::{Guided, Kind, Op};
 use serde_json::json;
@@ -52,7 +51,7 @@ impl Control {
 
     /// A step on a thread of the program's; none if it is not controlled, or
     /// not started yet.
-    pub fn thread_step(&self, a: &Agent, jni: Jni, kind: Kind, thread: jobject, bits: u32) {
+    pub fn thread_step(&self, a: &Agent, jni: Jni, kind: Kind, thread: Ref, bits: u32) {
         let other = match thread.is_null() {
             true => Place::current(),
             false => self.place_of(jni, thread),
@@ -96,7 +95,7 @@ impl Control {
         a: &Agent,
         jni: Jni,
         me: &'static Place,
-        (o, number): (jobject, u64),
+        (o, number): (Ref, u64),
         holds: u32,
         millis: u64,
     ) {
@@ -128,7 +127,7 @@ impl Control {
         }
     }
 
-    pub(super) fn notify_explored(&self, a: &Agent, jni: Jni, o: jobject, all: bool) {
+    pub(super) fn notify_explored(&self, a: &Agent, jni: Jni, o: Ref, all: bool) {
         let kind = if all { Kind::NotifyAll } else { Kind::Notify };
         // A monitor that no step told of is not the program's.
         let number = a.bridge.get().map_or(0, |b| b.number_of(jni, o, false));
@@ -179,13 +178,13 @@ impl Control {
         &self,
         a: &Agent,
         jni: Jni,
-        thread: jobject,
+        thread: Ref,
         other: &'static Place,
     ) {
         let Some(field) = self.fields.get().map(|f| f.interrupted) else {
             return;
         };
-        jni.clear_boolean_field(thread, field);
+        jni.set_boolean_field(thread, field, false);
         self.step_on(a, jni, Kind::Interrupt, other, 0);
         jni.set_boolean_field(thread, field, true);
     }
@@ -238,7 +237,7 @@ impl Control {
                 (format!("the end of thread \"{name}\""), None)
             }
             Kind::Park => {
-                let what = bridge.map(|b| b.blocker(jni, place.object).0);
+                let what = bridge.map(|b| b.blocker(jni, place.object()).0);
                 let what = what.filter(|w| !w.is_empty());
                 (what.unwrap_or_else(|| "an unpark".into()), None)
             }

@@ -2,9 +2,8 @@
 
 use super::{Control, Place};
 use crate::Agent;
-use crate::jni::Jni;
+use crate::jni::{Jni, Ref};
 use crate::memory::RawClock;
-use jni_sys::jobject;
 use schedule::{Kind, Op};
 use std::sync::atomic::Ordering;
 
@@ -24,20 +23,14 @@ const SYSTEM: &[&str] = &[
 
 impl Control {
     /// The VM is up: its main thread is the first one, and runs.
-    pub fn begin(&self, a: &Agent, jni: Jni, main: jobject) {
+    pub fn begin(&self, a: &Agent, jni: Jni, main: Ref) {
         let place = self.add(a, jni, main, true);
         place.occupy(self.cpu);
         self.is_running.store(true, Ordering::Release);
         self.start_watch();
     }
 
-    pub(super) fn add(
-        &self,
-        a: &Agent,
-        jni: Jni,
-        thread: jobject,
-        running: bool,
-    ) -> &'static Place {
+    pub(super) fn add(&self, a: &Agent, jni: Jni, thread: Ref, running: bool) -> &'static Place {
         let (name, _) = a.jvmti.thread(thread);
         let daemon = a.jvmti.is_daemon(thread);
         let mut state = self.lock();
@@ -52,7 +45,8 @@ impl Control {
         }
         state.journal.thread(number, &name, parent);
         let clock = self.clock_of(jni, thread);
-        let place = Place::new(number, name, jni.global(thread), clock);
+        let object = jni.global(thread);
+        let place = Place::new(number, name, object, clock);
         let mut places = self.places.write().unwrap_or_else(|e| e.into_inner());
         places.push(place);
         self.set_place(jni, thread, number + 1);
@@ -60,29 +54,25 @@ impl Control {
         place
     }
 
-    fn clock_of(&self, jni: Jni, thread: jobject) -> Option<RawClock> {
+    fn clock_of(&self, jni: Jni, thread: Ref) -> Option<RawClock> {
         let f = self.fields.get()?;
         let pf = jni.object_field(thread, f.pf);
-        let address = (!pf.is_null()).then(|| jni.long_field(pf, f.clock))?;
-        jni.delete_local(pf);
+        let address = (!pf.is_null()).then(|| jni.long_field(pf.get(), f.clock))?;
         // SAFETY: the bridge keeps the address of a clock there, for good.
         Some(unsafe { RawClock::at(address) })
     }
 
-    fn set_place(&self, jni: Jni, thread: jobject, number: u32) {
+    fn set_place(&self, jni: Jni, thread: Ref, number: u32) {
         let Some(f) = self.fields.get() else {
             return;
         };
         let pf = jni.object_field(thread, f.pf);
-        if !pf.is_null() {
-            jni.set_int_field(pf, f.place, number as i32);
-            jni.delete_local(pf);
-        }
+        jni.set_int_field(pf.get(), f.place, number as i32);
     }
 
     /// A thread is about to be started. It is ready from now on, wherever it is
     /// on its way.
-    pub fn starting(&self, a: &Agent, jni: Jni, thread: jobject) -> Option<&'static Place> {
+    pub fn starting(&self, a: &Agent, jni: Jni, thread: Ref) -> Option<&'static Place> {
         if !self.is_running.load(Ordering::Acquire) {
             return None;
         }
@@ -104,7 +94,7 @@ impl Control {
 
     /// The system had no thread to give.
     pub fn not_started(&self, jni: Jni, place: &Place) {
-        self.set_place(jni, place.object, 0);
+        self.set_place(jni, place.object(), 0);
         self.lock().world.discard(place.thread);
     }
 
@@ -116,7 +106,7 @@ impl Control {
     }
 
     /// In the new thread, before its first bytecode.
-    pub fn began(&self, a: &Agent, jni: Jni, thread: jobject) {
+    pub fn began(&self, a: &Agent, jni: Jni, thread: Ref) {
         if Place::current().is_some() {
             return; // main, which has long begun
         }
@@ -139,7 +129,7 @@ impl Control {
         let object = a
             .bridge
             .get()
-            .map_or(0, |b| b.number_of(jni, me.object, false));
+            .map_or(0, |b| b.number_of(jni, me.object(), false));
         me.vacate();
         self.settle(a, jni);
         self.leaving
@@ -157,7 +147,7 @@ impl Control {
         if Place::current().is_some() {
             return;
         }
-        let thread = a.jvmti.current_thread();
+        let thread = a.jvmti.current_thread(jni);
         let place = self.add(a, jni, thread, false);
         self.guided(|g| g.late(place.thread));
         place.occupy(self.cpu);
@@ -171,20 +161,18 @@ impl Control {
         let Some(f) = self.fields.get() else {
             return Whereabouts::Busy;
         };
-        let pf = jni.object_field(me.object, f.pf);
+        let pf = jni.object_field(me.object(), f.pf);
         if pf.is_null() {
             return Whereabouts::Busy; // the agent itself is at work
         }
-        let is = |field| jni.int_field(pf, field) != 0;
-        let found = if is(f.linking) {
+        let is = |field| jni.int_field(pf.get(), field) != 0;
+        if is(f.linking) {
             Whereabouts::Linking
         } else if is(f.quiet) || is(f.unwatched) {
             Whereabouts::Busy
         } else {
             Whereabouts::Free
-        };
-        jni.delete_local(pf);
-        found
+        }
     }
 
     /// Whether the current thread is where there are no points.

@@ -41,11 +41,11 @@ pub use place::Place;
 pub use settings::Settings;
 
 use crate::Agent;
-use crate::jni::{Field, Jni};
+use crate::jni::{Field, Jni, Object, Ref};
 use crate::memory::RawClock;
 use callers::Callers;
 use contract::choice;
-use jni_sys::{jclass, jobject};
+use instrument::{THREAD_DESC, THREAD_FIELD};
 use journal::Journal;
 use rustc_hash::{FxHashMap, FxHashSet};
 use schedule::may_trigger::{Counts, Peer, Plan};
@@ -102,26 +102,34 @@ struct State {
 /// Fields that are read and written from here.
 #[derive(Debug)]
 struct Fields {
-    pf: Field,
-    place: Field,
-    quiet: Field,
-    unwatched: Field,
-    linking: Field,
-    clock: Field,
-    interrupted: Field,
+    pf: Of<Object>,
+    place: Of<i32>,
+    quiet: Of<i32>,
+    unwatched: Of<i32>,
+    linking: Of<i32>,
+    clock: Of<i64>,
+    interrupted: Of<bool>,
     /// What has the status, if that is not the thread itself.
-    holder: Option<Field>,
-    status: Field,
-    structure: Field,
+    holder: Option<Of<Object>>,
+    status: Of<i32>,
+    structure: Of<i64>,
     /// What the program has for exceptions of this thread.
-    handler: Option<Field>,
+    handler: Option<Of<Object>>,
     /// java.lang.Thread itself.
-    thread: jclass,
+    thread: Ref<'static>,
 }
 
-// SAFETY: field ids and global references are valid in every thread.
+/// A field of a class that is never unloaded.
+type Of<T> = Field<'static, T>;
+
+/// Fields of PhotofinishThread among them: ints, and a long.
+pub(crate) const INTS_OF_THREADS: [&str; 4] = ["place", "quiet", "unwatched", "linking"];
+pub(crate) const CLOCK_OF_THREADS: &str = "clock";
+
+// SAFETY: field ids, and the global references that their classes are known by,
+// are good in every thread.
 unsafe impl Send for Fields {}
-// SAFETY: as above.
+// SAFETY: as for Send; nothing changes them.
 unsafe impl Sync for Fields {}
 
 impl Control {
@@ -182,32 +190,35 @@ impl Control {
 
     /// Once the VM is up: the fields that we need to know.
     pub fn look_up(&self, jni: Jni) -> bool {
-        let thread = jni.find_class("java/lang/Thread");
-        let ours = jni.find_class("java/lang/PhotofinishThread");
-        // In JDK 19 and later it is in an object of its own.
-        let holder = jni.field(thread, "holder", "Ljava/lang/Thread$FieldHolder;");
-        let has_status = match holder {
-            Some(_) => jni.find_class("java/lang/Thread$FieldHolder"),
-            None => thread,
-        };
+        let class = |name: &str| Some(jni.global(jni.find_class(name))?.leak());
         let find = || {
+            let thread = class("java/lang/Thread")?;
+            let ours = class("java/lang/PhotofinishThread")?;
+            // In JDK 19 and later it is in an object of its own.
+            let holder = jni.reference_field(thread, "holder", "Ljava/lang/Thread$FieldHolder;");
+            let has_status = match holder {
+                Some(_) => class("java/lang/Thread$FieldHolder")?,
+                None => thread,
+            };
+            let ints = INTS_OF_THREADS.map(|name| jni.field(ours, name));
+            let [place, quiet, unwatched, linking] = ints;
             Some(Fields {
-                pf: jni.field(thread, "$pf", "Ljava/lang/PhotofinishThread;")?,
-                place: jni.field(ours, "place", "I")?,
-                quiet: jni.field(ours, "quiet", "I")?,
-                unwatched: jni.field(ours, "unwatched", "I")?,
-                linking: jni.field(ours, "linking", "I")?,
-                clock: jni.field(ours, "clock", "J")?,
-                interrupted: jni.field(thread, "interrupted", "Z")?,
+                pf: jni.reference_field(thread, THREAD_FIELD, THREAD_DESC)?,
+                place: place?,
+                quiet: quiet?,
+                unwatched: unwatched?,
+                linking: linking?,
+                clock: jni.field(ours, CLOCK_OF_THREADS)?,
+                interrupted: jni.field(thread, "interrupted")?,
                 holder,
-                status: jni.field(has_status, "threadStatus", "I")?,
-                structure: jni.field(thread, "eetop", "J")?,
-                handler: jni.field(
+                status: jni.field(has_status, "threadStatus")?,
+                structure: jni.field(thread, "eetop")?,
+                handler: jni.reference_field(
                     thread,
                     "uncaughtExceptionHandler",
                     "Ljava/lang/Thread$UncaughtExceptionHandler;",
                 ),
-                thread: jni.global(thread),
+                thread,
             })
         };
         match find() {
@@ -227,13 +238,13 @@ impl Control {
     }
 
     /// Whether the object is a controlled thread that has ended.
-    fn has_ended(&self, jni: Jni, o: jobject) -> bool {
+    fn has_ended(&self, jni: Jni, o: Ref) -> bool {
         let place = self.place_of(jni, o);
         place.is_some_and(|p| p.is_gone.load(Ordering::Acquire))
     }
 
     /// The place of a thread, if it is controlled; of what is no thread there is none.
-    fn place_of(&self, jni: Jni, thread: jobject) -> Option<&'static Place> {
+    fn place_of(&self, jni: Jni, thread: Ref) -> Option<&'static Place> {
         let f = self.fields.get()?;
         if !jni.is_instance(thread, f.thread) {
             return None;
@@ -242,8 +253,7 @@ impl Control {
         if pf.is_null() {
             return None;
         }
-        let number = jni.int_field(pf, f.place);
-        jni.delete_local(pf);
+        let number = jni.int_field(pf.get(), f.place);
         self.place(u32::try_from(number).ok()?.checked_sub(1)?)
     }
 
@@ -397,7 +407,7 @@ impl Control {
             let Some(place) = self.place(thread) else {
                 continue;
             };
-            let o = bridge.awaited(jni, place.object);
+            let o = bridge.awaited(jni, place.object());
             if !o.is_null() && a.jvmti.is_monitor_free(o) {
                 bridge.forget_holder(jni, o);
                 self.released(number);

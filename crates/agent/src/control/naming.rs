@@ -15,8 +15,9 @@ use super::callers::is_ours;
 use super::life::Whereabouts;
 use super::{Control, Place};
 use crate::Agent;
-use crate::jni::Jni;
-use jni_sys::{jclass, jlong, jmethodID, jobject};
+use crate::jni::{Global, Jni, Ref};
+use crate::jvmti::MethodId;
+use jni_sys::jlong;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,8 +58,8 @@ struct Known {
     made: FxHashMap<(u64, u64), u64>,
     /// The class that a method initialises, by method.
     initialisers: FxHashMap<usize, Option<u64>>,
-    /// Objects that were there before, as global references, and their names.
-    older: FxHashMap<u64, Older>,
+    /// Objects that were there before, and their names.
+    older: FxHashMap<u64, Global>,
     classes: FxHashSet<u64>,
     /// Those of which there are many, and that nobody waits for.
     harmless: FxHashSet<u64>,
@@ -66,13 +67,6 @@ struct Known {
     /// The numbers that have names.
     given: FxHashMap<u64, u64>,
 }
-
-/// A global reference.
-#[derive(Debug)]
-struct Older(jobject);
-
-// SAFETY: global references are valid in every thread.
-unsafe impl Send for Older {}
 
 impl Names {
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -92,8 +86,8 @@ impl Names {
         known.given.clear();
         // Methods of classes that are gone.
         known.initialisers.clear();
-        for (_, Older(o)) in known.older.drain() {
-            a.jvmti.set_tag(o, 0);
+        for (_, o) in known.older.drain() {
+            a.jvmti.set_tag(o.get(), 0);
             jni.delete_global(o);
         }
     }
@@ -113,7 +107,7 @@ fn without_number(signature: &str) -> &str {
 
 impl Control {
     /// A controlled thread made an object.
-    pub fn made(&self, a: &Agent, jni: Jni, o: jobject, class: jclass) {
+    pub fn made(&self, a: &Agent, jni: Jni, o: Ref, class: Ref) {
         let Some(me) = Place::current() else {
             return;
         };
@@ -126,7 +120,7 @@ impl Control {
         // Classes are named after themselves.
         if a.bridge
             .get()
-            .is_none_or(|b| jni.same(class, b.class_class))
+            .is_none_or(|b| jni.same(class, b.class_class.get()))
         {
             return;
         }
@@ -172,7 +166,8 @@ impl Control {
             return false;
         }
         let first = a.jvmti.first_method();
-        let begun = first.is_some_and(|m| !a.jvmti.class_loader(a.jvmti.method_class(m)).is_null());
+        let begun =
+            first.is_some_and(|m| !a.jvmti.with_method_class(m, |c| a.jvmti.is_boot_class(c)));
         if begun {
             self.names.begin();
         }
@@ -189,10 +184,12 @@ impl Control {
     /// The class whose initialiser the thread runs, if it does.
     fn initialised(&self, a: &Agent) -> Option<u64> {
         let frames = a.jvmti.stack(DEPTH);
-        let of = |method: jmethodID| {
+        let of = |method: MethodId| {
             let (method_name, _) = a.jvmti.method(method)?;
-            let class = a.jvmti.method_class(method);
-            let signature = || a.jvmti.class_signature(class);
+            let signature = || {
+                let signature = |class: Ref<'_>| a.jvmti.class_signature(class);
+                a.jvmti.with_method_class(method, signature)
+            };
             match method_name.as_str() {
                 "<clinit>" if !signature().is_some_and(|s| is_ours(&s)) => Some(name(signature())),
                 "loadClass" => Some(LOADING),
@@ -202,15 +199,13 @@ impl Control {
         };
         let mut names = self.names.lock();
         let known = &mut names.initialisers;
-        let found = frames.iter().find_map(|f| {
-            *known
-                .entry(f.method as usize)
-                .or_insert_with(|| of(f.method))
-        });
+        let found = frames
+            .iter()
+            .find_map(|f| *known.entry(f.method.key()).or_insert_with(|| of(f.method)));
         found.filter(|by| *by != LOADING)
     }
 
-    fn class_name(&self, a: &Agent, class: jclass) -> u64 {
+    fn class_name(&self, a: &Agent, class: Ref) -> u64 {
         match a.jvmti.tag(class) {
             0 => {
                 let signature = a.jvmti.class_signature(class).unwrap_or_default();
@@ -230,11 +225,11 @@ impl Control {
     }
 
     /// The name of an object; 0 if it has none.
-    pub fn name_of(&self, a: &Agent, jni: Jni, o: jobject) -> u64 {
+    pub fn name_of(&self, a: &Agent, jni: Jni, o: Ref) -> u64 {
         let is_class = a
             .bridge
             .get()
-            .is_some_and(|b| jni.is_instance(o, b.class_class));
+            .is_some_and(|b| jni.is_instance(o, b.class_class.get()));
         if is_class {
             return self.class_name(a, o);
         }
@@ -246,23 +241,23 @@ impl Control {
 
     /// An object of the JDK's that was there before, such as System.out: there are
     /// few of a class.
-    fn older(&self, a: &Agent, jni: Jni, o: jobject) -> u64 {
-        let class = jni.class_of(o);
-        let class_name = self.class_name(a, class);
-        jni.delete_local(class);
+    fn older(&self, a: &Agent, jni: Jni, o: Ref) -> u64 {
+        let class_name = self.class_name(a, jni.local_class_of(o).get());
         let mut names = self.names.lock();
         let count = names.made.entry((BEFORE, class_name)).or_default();
         *count += 1;
         let name = name((BEFORE, class_name, *count));
         a.jvmti.set_tag(o, name as jlong);
-        if self.worker.is_some() {
-            names.older.insert(name, Older(jni.global(o)));
+        if self.worker.is_some()
+            && let Some(kept) = jni.global(o)
+        {
+            names.older.insert(name, kept);
         }
         name
     }
 
     /// Whether an object was there before the execution.
-    pub fn is_older(&self, a: &Agent, jni: Jni, o: jobject) -> bool {
+    pub fn is_older(&self, a: &Agent, jni: Jni, o: Ref) -> bool {
         let name = self.name_of(a, jni, o);
         self.names.lock().older.contains_key(&name)
     }

@@ -4,8 +4,7 @@
 
 use super::{Control, Place};
 use crate::Agent;
-use crate::jni::Jni;
-use jni_sys::jobject;
+use crate::jni::{Jni, Ref};
 use std::cell::Cell;
 
 thread_local! {
@@ -27,8 +26,8 @@ impl Control {
         let thrown = jni.take_exception();
         self.name_uncontrolled(a, &format!("when {what} ends"));
         self.come_in(a, jni, me);
-        if !thrown.is_null() {
-            jni.throw(thrown);
+        if let Some(thrown) = thrown {
+            jni.throw(&thrown);
         }
         result
     }
@@ -69,13 +68,14 @@ impl Control {
             "Ljava/util/concurrent/SynchronousQueue",
             "Ljava/util/concurrent/LinkedTransferQueue",
         ];
-        let thread = a.jvmti.current_thread();
-        let field = jni.field(jni.class_of(thread), "parkBlocker", "Ljava/lang/Object;");
+        let thread = a.jvmti.current_thread(jni);
+        let class = jni.class_of(thread);
+        let field = jni.reference_field(class, "parkBlocker", "Ljava/lang/Object;");
         let blocker = field.map(|f| jni.object_field(thread, f));
         let Some(blocker) = blocker.filter(|o| !o.is_null()) else {
             return false;
         };
-        let class = a.jvmti.class_signature(jni.class_of(blocker));
+        let class = a.jvmti.class_signature(jni.class_of(blocker.get()));
         class.is_some_and(|class| QUEUES.iter().any(|queue| class.starts_with(queue)))
     }
 
@@ -99,7 +99,7 @@ impl Control {
 
     /// Whether a read from this FileInputStream may have to wait: it has nothing
     /// to read yet.
-    pub fn may_wait(&self, jni: Jni, stream: jobject) -> bool {
+    pub fn may_wait(&self, jni: Jni, stream: Ref) -> bool {
         use rustix::event::{PollFd, PollFlags, poll};
         let Some(number) = self.file_number(jni, stream) else {
             return false;
@@ -114,15 +114,15 @@ impl Control {
         poll(&mut fds, Some(&now)) == Ok(0)
     }
 
-    fn file_number(&self, jni: Jni, stream: jobject) -> Option<i32> {
+    fn file_number(&self, jni: Jni, stream: Ref) -> Option<i32> {
         let class = jni.class_of(stream);
-        let descriptor = jni.field(class, "fd", "Ljava/io/FileDescriptor;")?;
+        let descriptor = jni.reference_field(class, "fd", "Ljava/io/FileDescriptor;")?;
         let fd = jni.object_field(stream, descriptor);
         if fd.is_null() {
             return None;
         }
-        let number = jni.field(jni.class_of(fd), "fd", "I")?;
-        u32::try_from(jni.int_field(fd, number))
+        let number = jni.field(jni.class_of(fd.get()), "fd")?;
+        u32::try_from(jni.int_field(fd.get(), number))
             .ok()
             .map(|n| n as i32)
     }
@@ -143,7 +143,7 @@ impl Control {
     }
 
     /// It has got it.
-    pub fn entered(&self, a: &Agent, jni: Jni, o: jobject) {
+    pub fn entered(&self, a: &Agent, jni: Jni, o: Ref) {
         let Some(me) = Place::current() else {
             return;
         };

@@ -1,12 +1,14 @@
 //! One controlled thread: where it waits for its turn.
 
+use crate::jni::{Global, Jni, Ref};
 use crate::memory::RawClock;
-use jni_sys::jobject;
+use jni_sys::_jobject;
 use rustix::thread::CpuSet;
 use rustix::thread::futex::{self, Flags, Timespec};
 use schedule::Thread;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Never freed: a thread that comes late still finds its place.
@@ -14,8 +16,8 @@ use std::time::Duration;
 pub struct Place {
     pub thread: Thread,
     pub name: String,
-    /// A global reference to the java.lang.Thread.
-    pub object: jobject,
+    /// A global reference to the java.lang.Thread; null when it was given back.
+    object: AtomicPtr<_jobject>,
     /// Below its clock stands what method of the relation it is in.
     pub clock: Option<RawClock>,
     /// 1: it is this thread's turn.
@@ -30,11 +32,6 @@ pub struct Place {
     generation: u32,
 }
 
-// SAFETY: global references are valid in every thread.
-unsafe impl Sync for Place {}
-// SAFETY: as above.
-unsafe impl Send for Place {}
-
 /// The execution that is being made.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
@@ -43,16 +40,36 @@ thread_local! {
 }
 
 impl Place {
+    /// The java.lang.Thread; null after [`Place::give_back`].
+    pub fn object(&self) -> Ref<'_> {
+        // SAFETY: a global reference, or null. Whoever gives it back answers for it
+        // that nobody uses it then.
+        unsafe { Ref::from_raw(self.object.load(Ordering::Acquire)) }
+    }
+
+    /// The thread has ended, or is left behind: its object is not needed any more.
+    ///
+    /// # Safety
+    /// No other thread may be using [`Place::object`], nor may the caller have it.
+    pub unsafe fn give_back(&self, jni: Jni) {
+        let raw = self.object.swap(ptr::null_mut(), Ordering::AcqRel);
+        // SAFETY: null, or the global reference that was kept here, which nobody else
+        // can have taken out.
+        if let Some(object) = unsafe { Global::from_raw(raw) } {
+            jni.delete_global(object);
+        }
+    }
+
     pub fn new(
         thread: Thread,
         name: String,
-        object: jobject,
+        object: Option<Global>,
         clock: Option<RawClock>,
     ) -> &'static Place {
         Box::leak(Box::new(Place {
             thread,
             name,
-            object,
+            object: AtomicPtr::new(object.map_or(Ref::NULL, Global::leak).raw()),
             clock,
             turn: AtomicU32::new(0),
             tid: AtomicU32::new(0),

@@ -10,7 +10,6 @@
 //! a dump.
 
 use super::{Control, Place};
-use crate::jni::Jni;
 use crate::{Agent, agent, guard};
 use schedule::SchedulerState;
 use std::sync::atomic::Ordering;
@@ -221,11 +220,7 @@ impl Control {
             crate::natives::exit_now(super::ending::STUCK);
         });
         // Attached only now: before, the program would see one thread more.
-        // SAFETY: the environment of this thread, just attached.
-        let jni = a
-            .attach_current_thread()
-            .map(|env| unsafe { Jni::new(env) });
-        self.end_stuck(a, jni, &why);
+        self.end_stuck(a, a.attach_current_thread(), &why);
     }
 }
 

@@ -12,8 +12,7 @@
 
 use super::{Control, Place, State};
 use crate::Agent;
-use crate::jni::Jni;
-use jni_sys::{jclass, jobject};
+use crate::jni::{Jni, Ref};
 use rustc_hash::{FxHashMap, FxHashSet};
 use schedule::{Guided, SchedulerState, Status, Thread};
 use serde_json::{Value, json};
@@ -173,12 +172,7 @@ impl Control {
     }
 
     /// The first thread of an execution, started by the one that leads: it runs.
-    pub(super) fn starting_main(
-        &self,
-        a: &Agent,
-        jni: Jni,
-        thread: jobject,
-    ) -> Option<&'static Place> {
+    pub(super) fn starting_main(&self, a: &Agent, jni: Jni, thread: Ref) -> Option<&'static Place> {
         self.worker.as_ref()?;
         let empty = self
             .places
@@ -194,7 +188,7 @@ impl Control {
     }
 
     /// Runs the program, whose exceptions are its thread's.
-    pub fn call_main(&self, jni: Jni, class: jclass, args: jobject) {
+    pub fn call_main(&self, jni: Jni, class: Ref, args: Ref) {
         self.names.begin();
         jni.call_main(class, args);
     }
@@ -291,7 +285,7 @@ impl Control {
             let Some(place) = self.place(thread) else {
                 continue;
             };
-            let (name, _) = a.jvmti.thread(place.object); // it may have got one later
+            let (name, _) = a.jvmti.thread(place.object()); // it may have got one later
             if name.starts_with("ForkJoinPool.commonPool-")
                 || name == "CompletableFutureDelayScheduler"
             {
@@ -300,8 +294,10 @@ impl Control {
             let bridge = a.bridge.get();
             noticed |= status == Status::Outside
                 || self.is_inside(jni, place)
-                || bridge.is_none_or(|b| b.holds_foreign(jni, place.object));
-            jni.delete_global(place.object);
+                || bridge.is_none_or(|b| b.holds_foreign(jni, place.object()));
+            // SAFETY: the execution is over, and its threads, if they are still there,
+            // wait for ever; only this one, which leads, knows their places.
+            unsafe { place.give_back(jni) };
         }
         noticed
     }
@@ -311,12 +307,10 @@ impl Control {
         let Some(f) = self.fields.get() else {
             return true;
         };
-        let pf = jni.object_field(place.object, f.pf);
-        let inside = pf.is_null()
+        let pf = jni.object_field(place.object(), f.pf);
+        pf.is_null()
             || [f.unwatched, f.linking]
                 .into_iter()
-                .any(|field| jni.int_field(pf, field) != 0);
-        jni.delete_local(pf);
-        inside
+                .any(|field| jni.int_field(pf.get(), field) != 0)
     }
 }

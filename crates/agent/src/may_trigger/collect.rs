@@ -57,10 +57,10 @@ impl Collector {
     }
 
     fn known(&mut self, jvmti: &Jvmti, frame: FrameInfo) -> Known {
-        if let Some(known) = self.methods.get(&(frame.method as usize)) {
+        if let Some(known) = self.methods.get(&frame.method.key()) {
             return *known;
         }
-        let class = jvmti.class_signature(jvmti.method_class(frame.method));
+        let class = jvmti.with_method_class(frame.method, |class| jvmti.class_signature(class));
         let class = class.unwrap_or_default();
         let internal = class.trim_start_matches('L').trim_end_matches(';');
         // Classes that the JVM makes for lambdas have other names in every run.
@@ -76,7 +76,7 @@ impl Collector {
             self.keys.push(method_key(internal, &method, &desc));
             Known::Program(self.keys.len() as u32 - 1)
         };
-        self.methods.insert(frame.method as usize, known);
+        self.methods.insert(frame.method.key(), known);
         known
     }
 

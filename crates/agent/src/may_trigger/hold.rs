@@ -162,7 +162,7 @@ impl Hidden {
     /// held back itself.
     fn joins(&self, a: &Agent, live: &Live) -> bool {
         let mut collector = self.collector.lock().unwrap_or_else(|e| e.into_inner());
-        let frames = a.jvmti.stack_of(live.object, 4);
+        let frames = a.jvmti.stack_of(live.object.get(), 4);
         frames.iter().any(|f| collector.is_join(&a.jvmti, *f))
     }
 
@@ -172,7 +172,7 @@ impl Hidden {
         use crate::jvmti::state;
         let live = self.live();
         let peer = |l: &Live| {
-            let now = a.jvmti.thread_state(l.object);
+            let now = a.jvmti.thread_state(l.object.get());
             let there = now & state::ALIVE != 0 && !(now & state::IN_WAIT != 0 && self.joins(a, l));
             there.then(|| Peer {
                 thread: l.id,

@@ -14,14 +14,13 @@ mod hold;
 mod watch;
 
 use crate::Agent;
-use crate::jni::Jni;
+use crate::jni::{Global, Jni, Ref};
 use crate::memory::RawClock;
 use crate::options::{Mode, Options};
 use collect::Collector;
 use contract::may_trigger as bits;
 use hold::Holder;
 use instrument::{Site, SiteKind};
-use jni_sys::jobject;
 use schedule::may_trigger::{Counts, Plan, Relation, method_key};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -58,18 +57,13 @@ const NOT_ASKED: [&str; 8] = [
 ];
 
 /// A thread of the program that has not ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Live {
     pub id: u32,
     pub clock: RawClock,
-    /// A global reference.
-    pub object: jobject,
+    /// Shared with whoever looks for deadlocks just now.
+    pub object: Arc<Global>,
 }
-
-// SAFETY: global references are valid in every thread.
-unsafe impl Send for Live {}
-// SAFETY: as above.
-unsafe impl Sync for Live {}
 
 /// Classes of locks that were met, by number.
 #[derive(Debug, Default)]
@@ -124,9 +118,11 @@ impl Hidden {
     }
 
     /// A thread of the program is about to begin.
-    pub fn started(&self, jni: Jni, clock: RawClock, thread: jobject) {
+    pub fn started(&self, jni: Jni, clock: RawClock, thread: Ref) {
         clock.clear_frames();
-        let object = jni.global(thread);
+        let Some(object) = jni.global(thread).map(Arc::new) else {
+            return;
+        };
         let mut live = self.live.write().unwrap_or_else(|e| e.into_inner());
         live.push(Live {
             id: clock.id(),
@@ -147,7 +143,10 @@ impl Hidden {
             if let Some(holder) = &self.holder {
                 holder.ended(a, self, gone.id);
             }
-            jni.delete_global(gone.object);
+            // If somebody looks at it just now, it stays.
+            if let Some(object) = Arc::into_inner(gone.object) {
+                jni.delete_global(object);
+            }
         }
     }
 

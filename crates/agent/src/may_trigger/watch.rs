@@ -26,10 +26,9 @@ impl Hidden {
             guard(|| {
                 if let Some(a) = agent()
                     && let Some(hidden) = &a.hidden
-                    && let Some(env) = a.attach_current_thread()
+                    && let Some(jni) = a.attach_current_thread()
                 {
-                    // SAFETY: the environment of this thread, just attached.
-                    hidden.watch(a, unsafe { Jni::new(env) });
+                    hidden.watch(a, jni);
                 }
             });
         });
@@ -58,15 +57,15 @@ impl Hidden {
         };
         let live: Vec<Live> = self.live();
         let blocked = |l: &Live| {
-            let now = a.jvmti.thread_state(l.object);
+            let now = a.jvmti.thread_state(l.object.get());
             now & (state::BLOCKED | state::PARKED) != 0
         };
         let next = |l: &Live| {
-            let id = blocked(l).then(|| bridge.waits_for(jni, l.object))?;
-            live.iter().find(|other| other.id as i32 == id).copied()
+            let id = blocked(l).then(|| bridge.waits_for(jni, l.object.get()))?;
+            live.iter().find(|other| other.id as i32 == id).cloned()
         };
         for start in &live {
-            let mut ring = vec![*start];
+            let mut ring = vec![start.clone()];
             while let Some(other) = ring.last().and_then(next) {
                 if other.id == start.id {
                     // The same ring is found from each of its threads.
@@ -86,19 +85,19 @@ impl Hidden {
         let Some(bridge) = a.bridge.get() else {
             return;
         };
-        let name = |l: &Live| a.jvmti.thread(l.object).0;
+        let name = |l: &Live| a.jvmti.thread(l.object.get()).0;
         let threads: Vec<_> = ring
             .iter()
             .map(|l| {
-                let holder = bridge.waits_for(jni, l.object);
+                let holder = bridge.waits_for(jni, l.object.get());
                 let holder = ring.iter().find(|other| other.id as i32 == holder);
-                let held = bridge.held_by(jni, l.object);
+                let held = bridge.held_by(jni, l.object.get());
                 let mut stacks = a.stacks.lock().unwrap_or_else(|e| e.into_inner());
-                let stack = stacks.of_thread(&a.jvmti, l.object);
+                let stack = stacks.of_thread(&a.jvmti, l.object.get());
                 json!({
                     "thread": name(l),
-                    "daemon": a.jvmti.is_daemon(l.object),
-                    "waits_for": bridge.wanted(jni, l.object),
+                    "daemon": a.jvmti.is_daemon(l.object.get()),
+                    "waits_for": bridge.wanted(jni, l.object.get()),
                     "held_by": holder.map(name),
                     "holds": held.lines().collect::<Vec<_>>(),
                     "since": stack.iter().map(Frame::json).collect::<Vec<_>>(),

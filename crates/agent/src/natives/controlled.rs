@@ -5,8 +5,8 @@ use super::jdk::{Method0, original, wrapped};
 use super::{Env, controlled, instead, with};
 use crate::agent;
 use crate::control::{Control, Place};
-use crate::jni::Jni;
-use jni_sys::{jboolean, jclass, jint, jlong, jobject};
+use crate::jni::Ref;
+use jni_sys::{jboolean, jint, jlong};
 use std::ffi::c_void;
 use std::mem::transmute;
 use std::ptr;
@@ -34,30 +34,30 @@ wrapped! { pub(super) under_control:
 #[allow(clippy::too_many_arguments)] // the native's
 extern "system" fn fork_and_exec(
     env: Env,
-    this: jobject,
+    this: Ref,
     mode: jint,
-    helper: jobject,
-    program: jobject,
-    arguments: jobject,
+    helper: Ref,
+    program: Ref,
+    arguments: Ref,
     argument_count: jint,
-    environment: jobject,
+    environment: Ref,
     environment_count: jint,
-    directory: jobject,
-    descriptors: jobject,
+    directory: Ref,
+    descriptors: Ref,
     redirect: jboolean,
 ) -> jint {
     type Original = extern "system" fn(
         Env,
-        jobject,
+        Ref,
         jint,
-        jobject,
-        jobject,
-        jobject,
+        Ref,
+        Ref,
+        Ref,
         jint,
-        jobject,
+        Ref,
         jint,
-        jobject,
-        jobject,
+        Ref,
+        Ref,
         jboolean,
     ) -> jint;
     let cpu = with(env, |a, _| a.control.as_ref().map_or(0, Control::cpu));
@@ -83,35 +83,35 @@ extern "system" fn fork_and_exec(
     pid
 }
 
-extern "system" fn park(env: Env, this: jobject, absolute: jboolean, time: jlong) {
-    type Original = extern "system" fn(Env, jobject, jboolean, jlong);
+extern "system" fn park(env: Env, this: Ref, absolute: jboolean, time: jlong) {
+    type Original = extern "system" fn(Env, Ref, jboolean, jlong);
     if !instead(env, |c, a, jni| c.park(a, jni, absolute != 0, time)) {
         controlled(env, |c, a, jni| c.parking(a, jni));
         original!(PARK as Original)(env, this, absolute, time);
     }
 }
 
-extern "system" fn unpark(env: Env, this: jobject, thread: jobject) {
-    type Original = extern "system" fn(Env, jobject, jobject);
+extern "system" fn unpark(env: Env, this: Ref, thread: Ref) {
+    type Original = extern "system" fn(Env, Ref, Ref);
     if !instead(env, |c, a, jni| c.unpark(a, jni, thread)) {
         original!(UNPARK as Original)(env, this, thread);
     }
 }
 
-extern "system" fn yield_now(env: Env, class: jclass) {
+extern "system" fn yield_now(env: Env, class: Ref) {
     if !instead(env, |c, a, jni| c.yield_now(a, jni)) {
         original!(YIELD as Method0)(env, class);
     }
 }
 
 /// In JDK 19 and later.
-extern "system" fn yield_now0(env: Env, class: jclass) {
+extern "system" fn yield_now0(env: Env, class: Ref) {
     if !instead(env, |c, a, jni| c.yield_now(a, jni)) {
         original!(YIELD0 as Method0)(env, class);
     }
 }
 
-extern "system" fn interrupt0(env: Env, thread: jobject) {
+extern "system" fn interrupt0(env: Env, thread: Ref) {
     original!(INTERRUPT as Method0)(env, thread);
     controlled(env, |c, a, jni| c.interrupt(a, jni, thread));
 }
@@ -121,16 +121,16 @@ fn virtual_time(env: Env) -> u64 {
     with(env, |a, _| a.control.as_ref().map_or(0, Control::time))
 }
 
-extern "system" fn nano_time(env: Env, _: jclass) -> jlong {
+extern "system" fn nano_time(env: Env, _: Ref) -> jlong {
     virtual_time(env) as jlong
 }
 
-extern "system" fn current_time_millis(env: Env, _: jclass) -> jlong {
+extern "system" fn current_time_millis(env: Env, _: Ref) -> jlong {
     (virtual_time(env) / 1_000_000) as jlong
 }
 
 /// Nanoseconds since `seconds` after 1970; -1 if that is too far away.
-extern "system" fn nano_time_adjustment(env: Env, _: jclass, seconds: jlong) -> jlong {
+extern "system" fn nano_time_adjustment(env: Env, _: Ref, seconds: jlong) -> jlong {
     let now = i128::from(virtual_time(env));
     let since = now - i128::from(seconds) * 1_000_000_000;
     let far = 1_000_000_000i128 << 32;
@@ -142,36 +142,22 @@ extern "system" fn nano_time_adjustment(env: Env, _: jclass, seconds: jlong) -> 
 }
 
 /// Runs a native that may block in the kernel while other threads go on.
-fn blocking<T>(env: Env, what: &str, f: impl FnOnce() -> T) -> T {
-    // SAFETY: the JVM calls natives with the current thread's environment.
-    let jni = unsafe { Jni::new(env) };
+fn blocking<T>(jni: Env, what: &str, f: impl FnOnce() -> T) -> T {
     match agent().and_then(|a| Some((a, a.control.as_ref()?))) {
         Some((a, c)) => c.outside(a, jni, what, f),
         None => f(),
     }
 }
 
-extern "system" fn net_poll(
-    env: Env,
-    class: jclass,
-    fd: jobject,
-    events: jint,
-    timeout: jlong,
-) -> jint {
-    type Original = extern "system" fn(Env, jclass, jobject, jint, jlong) -> jint;
+extern "system" fn net_poll(env: Env, class: Ref, fd: Ref, events: jint, timeout: jlong) -> jint {
+    type Original = extern "system" fn(Env, Ref, Ref, jint, jlong) -> jint;
     blocking(env, "a wait for a socket", || {
         original!(POLL as Original)(env, class, fd, events, timeout)
     })
 }
 
-extern "system" fn net_accept(
-    env: Env,
-    class: jclass,
-    fd: jobject,
-    new: jobject,
-    from: jobject,
-) -> jint {
-    type Original = extern "system" fn(Env, jclass, jobject, jobject, jobject) -> jint;
+extern "system" fn net_accept(env: Env, class: Ref, fd: Ref, new: Ref, from: Ref) -> jint {
+    type Original = extern "system" fn(Env, Ref, Ref, Ref, Ref) -> jint;
     blocking(env, "a wait for a connection", || {
         original!(ACCEPT as Original)(env, class, fd, new, from)
     })
@@ -179,12 +165,12 @@ extern "system" fn net_accept(
 
 extern "system" fn socket_read(
     env: Env,
-    class: jclass,
-    fd: jobject,
+    class: Ref,
+    fd: Ref,
     address: jlong,
     length: jint,
 ) -> jint {
-    type Original = extern "system" fn(Env, jclass, jobject, jlong, jint) -> jint;
+    type Original = extern "system" fn(Env, Ref, Ref, jlong, jint) -> jint;
     blocking(env, "a read from a socket", || {
         original!(READ0 as Original)(env, class, fd, address, length)
     })
@@ -192,13 +178,13 @@ extern "system" fn socket_read(
 
 extern "system" fn epoll_wait(
     env: Env,
-    class: jclass,
+    class: Ref,
     fd: jint,
     address: jlong,
     count: jint,
     timeout: jint,
 ) -> jint {
-    type Original = extern "system" fn(Env, jclass, jint, jlong, jint, jint) -> jint;
+    type Original = extern "system" fn(Env, Ref, jint, jlong, jint, jint) -> jint;
     if timeout == 0 {
         return original!(EPOLL as Original)(env, class, fd, address, count, timeout);
     }
@@ -208,26 +194,18 @@ extern "system" fn epoll_wait(
 }
 
 /// In a thread of the JDK's own, which tells the program's.
-extern "system" fn await_process(env: Env, class: jclass, pid: jlong, reap: jboolean) -> jint {
-    type Original = extern "system" fn(Env, jclass, jlong, jboolean) -> jint;
+extern "system" fn await_process(env: Env, class: Ref, pid: jlong, reap: jboolean) -> jint {
+    type Original = extern "system" fn(Env, Ref, jlong, jboolean) -> jint;
     let wait = || original!(REAP as Original)(env, class, pid, reap);
-    // SAFETY: the JVM calls natives with the current thread's environment.
-    let jni = unsafe { Jni::new(env) };
     match agent().and_then(|a| Some((a, a.control.as_ref()?))) {
-        Some((a, control)) => control.reap(a, jni, pid, wait),
+        Some((a, control)) => control.reap(a, env, pid, wait),
         None => wait(),
     }
 }
 
 /// Files are read at once; a terminal or a pipe may have nothing to read yet.
-extern "system" fn file_read(
-    env: Env,
-    this: jobject,
-    bytes: jobject,
-    offset: jint,
-    length: jint,
-) -> jint {
-    type Original = extern "system" fn(Env, jobject, jobject, jint, jint) -> jint;
+extern "system" fn file_read(env: Env, this: Ref, bytes: Ref, offset: jint, length: jint) -> jint {
+    type Original = extern "system" fn(Env, Ref, Ref, jint, jint) -> jint;
     let read = || original!(STDIN as Original)(env, this, bytes, offset, length);
     let waits = with(env, |a, jni| {
         a.control.as_ref().is_some_and(|c| c.may_wait(jni, this))

@@ -1,11 +1,11 @@
 //! The JDK's natives that we stand in front of. The JVM tells us when it binds
 //! one (NativeMethodBind); we give it ours and keep the original to call.
 
-use super::{Env, Pointer, controlled, instead, with};
+use super::{Env, controlled, instead, with};
 use crate::agent;
 use crate::control::blocking::MILLI;
-use crate::jni::Jni;
-use jni_sys::{jboolean, jclass, jint, jlong, jobject, jobjectArray, jstring};
+use crate::jni::{Jni, Ref};
+use jni_sys::{jboolean, jint, jlong};
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
 use std::ptr;
@@ -89,8 +89,8 @@ pub fn known_name(address: *mut c_void) -> Option<(&'static str, &'static str)> 
         .map(|(_, name, desc)| (*name, *desc))
 }
 
-pub(super) type Method0 = extern "system" fn(Env, jobject);
-type MethodJ = extern "system" fn(Env, jobject, jlong);
+pub(super) type Method0 = extern "system" fn(Env, Ref);
+type MethodJ = extern "system" fn(Env, Ref, jlong);
 
 /// The original behind one of our functions.
 macro_rules! original {
@@ -103,7 +103,7 @@ macro_rules! original {
 
 pub(super) use {original, wrapped};
 
-extern "system" fn start0(env: Env, thread: jobject) {
+extern "system" fn start0(env: Env, thread: Ref) {
     let place = with(env, |a, jni| {
         if let Some(b) = a.bridge.get() {
             b.forking(jni, thread);
@@ -113,18 +113,18 @@ extern "system" fn start0(env: Env, thread: jobject) {
     original!(START as Method0)(env, thread);
     controlled(env, |c, a, jni| {
         let thrown = jni.take_exception();
-        match (place, thrown.is_null()) {
-            (Some(place), false) => c.not_started(jni, place),
-            (Some(_), true) => c.started(a, jni),
+        match (place, &thrown) {
+            (Some(place), Some(_)) => c.not_started(jni, place),
+            (Some(_), None) => c.started(a, jni),
             (None, _) => {}
         }
-        if !thrown.is_null() {
-            jni.throw(thrown);
+        if let Some(thrown) = thrown {
+            jni.throw(&thrown);
         }
     });
 }
 
-extern "system" fn sleep(env: Env, class: jclass, millis: jlong) {
+extern "system" fn sleep(env: Env, class: Ref, millis: jlong) {
     let nanos = millis.saturating_mul(MILLI as jlong);
     sleeping(env, nanos, || {
         original!(SLEEP as MethodJ)(env, class, millis)
@@ -132,14 +132,14 @@ extern "system" fn sleep(env: Env, class: jclass, millis: jlong) {
 }
 
 /// In JDK 21.
-extern "system" fn sleep0(env: Env, class: jclass, nanos: jlong) {
+extern "system" fn sleep0(env: Env, class: Ref, nanos: jlong) {
     sleeping(env, nanos, || {
         original!(SLEEP0 as MethodJ)(env, class, nanos)
     });
 }
 
 /// In later versions.
-extern "system" fn sleep_nanos(env: Env, class: jclass, nanos: jlong) {
+extern "system" fn sleep_nanos(env: Env, class: Ref, nanos: jlong) {
     sleeping(env, nanos, || {
         original!(SLEEP_NANOS as MethodJ)(env, class, nanos)
     });
@@ -156,7 +156,7 @@ fn sleeping(env: Env, nanos: jlong, original: impl FnOnce()) {
     });
 }
 
-extern "system" fn wait(env: Env, o: jobject, millis: jlong) {
+extern "system" fn wait(env: Env, o: Ref, millis: jlong) {
     waiting(env, o);
     if !instead(env, |c, a, jni| c.wait(a, jni, o, millis)) {
         original!(WAIT as MethodJ)(env, o, millis);
@@ -164,7 +164,7 @@ extern "system" fn wait(env: Env, o: jobject, millis: jlong) {
     after_blocking(env, |b, jni, interrupted| b.waited(jni, o, interrupted));
 }
 
-extern "system" fn wait0(env: Env, o: jobject, millis: jlong) {
+extern "system" fn wait0(env: Env, o: Ref, millis: jlong) {
     waiting(env, o);
     if !instead(env, |c, a, jni| c.wait(a, jni, o, millis)) {
         original!(WAIT0 as MethodJ)(env, o, millis);
@@ -172,7 +172,7 @@ extern "system" fn wait0(env: Env, o: jobject, millis: jlong) {
     after_blocking(env, |b, jni, interrupted| b.waited(jni, o, interrupted));
 }
 
-fn waiting(env: Env, o: jobject) {
+fn waiting(env: Env, o: Ref) {
     with(env, |a, jni| {
         if let Some(b) = a.bridge.get() {
             b.waiting(jni, o);
@@ -185,16 +185,18 @@ fn after_blocking(env: Env, f: impl FnOnce(&crate::bridge::Bridge, Jni, bool)) {
     with(env, |a, jni| {
         let thrown = jni.take_exception();
         if let Some(b) = a.bridge.get() {
-            let interrupted = !thrown.is_null() && jni.is_instance(thrown, b.interrupted_exception);
+            let interrupted = thrown
+                .as_ref()
+                .is_some_and(|e| jni.is_instance(e.get(), b.interrupted_exception.get()));
             f(b, jni, interrupted);
         }
-        if !thrown.is_null() {
-            jni.throw(thrown);
+        if let Some(thrown) = thrown {
+            jni.throw(&thrown);
         }
     });
 }
 
-fn notifying(env: Env, o: jobject, all: bool) {
+fn notifying(env: Env, o: Ref, all: bool) {
     with(env, |a, jni| {
         if a.options.mode.events()
             && let Some(b) = a.bridge.get()
@@ -204,33 +206,29 @@ fn notifying(env: Env, o: jobject, all: bool) {
     });
 }
 
-extern "system" fn notify(env: Env, o: jobject) {
+extern "system" fn notify(env: Env, o: Ref) {
     notifying(env, o, false);
     original!(NOTIFY as Method0)(env, o);
     notified(env, o, false);
 }
 
 /// The original throws if the caller does not own the monitor.
-fn notified(env: Env, o: jobject, all: bool) {
-    controlled(env, |c, a, jni| {
-        let thrown = jni.take_exception();
-        if thrown.is_null() {
-            c.notify(a, jni, o, all);
-        } else {
-            jni.throw(thrown);
-        }
+fn notified(env: Env, o: Ref, all: bool) {
+    controlled(env, |c, a, jni| match jni.take_exception() {
+        None => c.notify(a, jni, o, all),
+        Some(thrown) => jni.throw(&thrown),
     });
 }
 
-extern "system" fn notify_all(env: Env, o: jobject) {
+extern "system" fn notify_all(env: Env, o: Ref) {
     notifying(env, o, true);
     original!(NOTIFY_ALL as Method0)(env, o);
     notified(env, o, true);
 }
 
 /// Shutdown ends here too, after its hooks; Runtime.halt comes straight.
-extern "system" fn halt0(env: Env, class: jclass, status: jint) {
-    type Original = extern "system" fn(Env, jclass, jint);
+extern "system" fn halt0(env: Env, class: Ref, status: jint) {
+    type Original = extern "system" fn(Env, Ref, jint);
     with(env, |a, _| {
         let stack = a
             .stacks
@@ -254,27 +252,27 @@ extern "system" fn halt0(env: Env, class: jclass, status: jint) {
 }
 
 /// Reflection must not see the fields that we added.
-extern "system" fn declared_fields(
-    env: Env,
-    class: jobject,
+extern "system" fn declared_fields<'env>(
+    env: Env<'env>,
+    class: Ref<'env>,
     public_only: jboolean,
-) -> jobjectArray {
-    type Original = extern "system" fn(Env, jobject, jboolean) -> jobjectArray;
+) -> Ref<'env> {
+    type Original = for<'a> extern "system" fn(Env<'a>, Ref<'a>, jboolean) -> Ref<'a>;
     let all = original!(FIELDS as Original)(env, class, public_only);
     if all.is_null() {
         return all;
     }
-    let Pointer(fewer) = with(env, |a, jni| Pointer(a.without_ours(jni, all)));
+    let fewer = with(env, |a, jni| a.without_ours(jni, all));
     if fewer.is_null() { all } else { fewer }
 }
 
 /// Nor that methods lock by themselves.
-extern "system" fn declared_methods(
-    env: Env,
-    class: jobject,
+extern "system" fn declared_methods<'env>(
+    env: Env<'env>,
+    class: Ref<'env>,
     public_only: jboolean,
-) -> jobjectArray {
-    type Original = extern "system" fn(Env, jobject, jboolean) -> jobjectArray;
+) -> Ref<'env> {
+    type Original = for<'a> extern "system" fn(Env<'a>, Ref<'a>, jboolean) -> Ref<'a>;
     let all = original!(METHODS as Original)(env, class, public_only);
     if !all.is_null() {
         with(env, |a, jni| a.show_as_synchronized(jni, class, all));
@@ -284,45 +282,73 @@ extern "system" fn declared_methods(
 
 /// Hidden classes come this way only: the class-file hook does not see them.
 #[allow(clippy::too_many_arguments)]
-extern "system" fn define_class(
-    env: Env,
-    this: jclass,
-    loader: jobject,
-    lookup: jclass,
-    name: jstring,
-    bytes: jobject,
+extern "system" fn define_class<'env>(
+    env: Env<'env>,
+    this: Ref<'env>,
+    loader: Ref<'env>,
+    lookup: Ref<'env>,
+    name: Ref<'env>,
+    bytes: Ref<'env>,
     offset: jint,
     length: jint,
-    domain: jobject,
+    domain: Ref<'env>,
     initialize: jboolean,
     flags: jint,
-    data: jobject,
-) -> jclass {
-    type Original = extern "system" fn(
-        Env,
-        jclass,
-        jobject,
-        jclass,
-        jstring,
-        jobject,
+    data: Ref<'env>,
+) -> Ref<'env> {
+    type Original = for<'a> extern "system" fn(
+        Env<'a>,
+        Ref<'a>,
+        Ref<'a>,
+        Ref<'a>,
+        Ref<'a>,
+        Ref<'a>,
         jint,
         jint,
-        jobject,
+        Ref<'a>,
         jboolean,
         jint,
-        jobject,
-    ) -> jclass;
+        Ref<'a>,
+    ) -> Ref<'a>;
     let mut class = (bytes, offset, length);
     let rewritten = with(env, |a, jni| {
         let old = jni.bytes(bytes, offset, length)?;
         let new = a.rewrite(jni, loader, &old)?;
-        let array = jni.new_bytes(&new);
-        (!array.is_null()).then_some((Pointer(array), new.len()))
+        let array = jni.new_bytes(&new).leave().non_null()?;
+        Some((array, new.len()))
     });
-    if let Some((Pointer(array), n)) = rewritten {
+    if let Some((array, n)) = rewritten {
         class = (array, 0, n as jint);
     }
     original!(DEFINE as Original)(
         env, this, loader, lookup, name, class.0, class.1, class.2, domain, initialize, flags, data,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn somewhere(address: usize) -> *mut c_void {
+        ptr::without_provenance_mut(address)
+    }
+
+    #[test]
+    fn ours_stands_before_a_native_and_knows_itself() {
+        let start = |original| in_front_of("java/lang/Thread", "start0", "()V", original);
+        let ours = start(somewhere(0x10)).unwrap();
+        assert_eq!(START.load(Ordering::Acquire), somewhere(0x10));
+        assert_eq!(start(ours), None, "it is bound again as our own");
+        assert_eq!(START.load(Ordering::Acquire), somewhere(0x10));
+    }
+
+    #[test]
+    fn other_natives_are_left_alone() {
+        let at = somewhere(0x20);
+        assert_eq!(in_front_of("java/lang/Thread", "start0", "(I)V", at), None);
+        assert_eq!(in_front_of("shop/Thread", "start0", "()V", at), None);
+        let park = in_front_of("jdk/internal/misc/Unsafe", "park", "(ZJ)V", at);
+        assert_eq!(park, None, "only in controlled runs");
+        assert_eq!(known_name(at), None);
+    }
 }

@@ -1,13 +1,15 @@
 //! Natives of runs that look for hidden races.
 
-use super::{Env, with};
-use crate::jni::Jni;
+use super::{Clock, Env, with};
+use crate::jni::{Jni, Ref};
 use crate::may_trigger::Hidden;
-use crate::memory::RawClock;
 use crate::{Agent, guard};
-use jni_sys::{jboolean, jclass, jint, jlong, jstring};
+use jni_sys::{jboolean, jint};
 
-fn hidden<T: Default>(env: Env, f: impl FnOnce(&'static Agent, &'static Hidden, Jni) -> T) -> T {
+fn hidden<'env, T: Default>(
+    env: Env<'env>,
+    f: impl FnOnce(&'static Agent, &'static Hidden, Jni<'env>) -> T,
+) -> T {
     with(env, |a, jni| {
         let hidden = a.hidden.as_ref();
         hidden.map(|hidden| f(a, hidden, jni)).unwrap_or_default()
@@ -16,8 +18,8 @@ fn hidden<T: Default>(env: Env, f: impl FnOnce(&'static Agent, &'static Hidden, 
 
 pub(super) extern "system" fn lock_class(
     env: Env,
-    _: jclass,
-    name: jstring,
+    _: Ref,
+    name: Ref,
     is_class: jboolean,
     is_loader: jboolean,
 ) -> jint {
@@ -26,36 +28,33 @@ pub(super) extern "system" fn lock_class(
     })
 }
 
-pub(super) extern "system" fn sampled(
-    env: Env,
-    _: jclass,
-    site: jint,
-    lock_class: jint,
-) -> jboolean {
+pub(super) extern "system" fn sampled(env: Env, _: Ref, site: jint, lock_class: jint) -> jboolean {
     hidden(env, |a, h, _| h.sampled(a, site as u32, lock_class)).into()
 }
 
 pub(super) extern "system" fn request(
     env: Env,
-    _: jclass,
-    clock: jlong,
+    _: Ref,
+    clock: Clock,
     lock_class: jint,
     _site: jint,
 ) {
     hidden(env, |a, h, _| {
-        // SAFETY: the bridge passes the address of a clock.
-        h.request(a, unsafe { RawClock::at(clock) }.id(), lock_class);
+        if let Some(clock) = clock.get() {
+            h.request(a, clock.id(), lock_class);
+        }
     });
 }
 
-pub(super) extern "system" fn acquired(env: Env, _: jclass, clock: jlong, lock_class: jint) {
+pub(super) extern "system" fn acquired(env: Env, _: Ref, clock: Clock, lock_class: jint) {
     hidden(env, |a, h, _| {
-        // SAFETY: the bridge passes the address of a clock.
-        h.acquired(a, unsafe { RawClock::at(clock) }.id(), lock_class);
+        if let Some(clock) = clock.get() {
+            h.acquired(a, clock.id(), lock_class);
+        }
     });
 }
 
-pub(super) extern "system" fn lock_is(_: Env, _: jclass, number: jint, lock_class: jint) {
+pub(super) extern "system" fn lock_is(_: Env, _: Ref, number: jint, lock_class: jint) {
     guard(|| {
         if let Some(a) = crate::agent()
             && let (Some(hidden), Some(control)) = (&a.hidden, &a.control)

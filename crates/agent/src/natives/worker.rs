@@ -1,10 +1,10 @@
 //! Natives of a JVM that makes execution after execution.
 
-use super::{Env, Pointer, controlled, with};
-use crate::jni::Jni;
-use jni_sys::{jboolean, jclass, jlong, jobject, jobjectArray, jstring};
+use super::{Env, controlled, with};
+use crate::jni::Ref;
+use jni_sys::{jboolean, jlong};
 
-pub(super) extern "system" fn next_execution(env: Env, _: jclass) -> jboolean {
+pub(super) extern "system" fn next_execution(env: Env, _: Ref) -> jboolean {
     with(env, |a, jni| {
         let control = a.control.as_ref();
         control.is_some_and(|c| c.next_execution(a, jni))
@@ -12,19 +12,19 @@ pub(super) extern "system" fn next_execution(env: Env, _: jclass) -> jboolean {
     .into()
 }
 
-pub(super) extern "system" fn call_main(env: Env, _: jclass, main: jclass, args: jobjectArray) {
+pub(super) extern "system" fn call_main(env: Env, _: Ref, main: Ref, args: Ref) {
     controlled(env, |c, _, jni| c.call_main(jni, main, args));
 }
 
-pub(super) extern "system" fn await_end(env: Env, _: jclass) {
+pub(super) extern "system" fn await_end(env: Env, _: Ref) {
     controlled(env, |c, a, jni| c.await_end(a, jni));
 }
 
-pub(super) extern "system" fn answer(env: Env, _: jclass, complaint: jstring) {
+pub(super) extern "system" fn answer(env: Env, _: Ref, complaint: Ref) {
     controlled(env, |c, a, jni| c.answer(a, jni, &jni.string(complaint)));
 }
 
-pub(super) extern "system" fn is_older(env: Env, _: jclass, o: jobject) -> jboolean {
+pub(super) extern "system" fn is_older(env: Env, _: Ref, o: Ref) -> jboolean {
     with(env, |a, jni| {
         let control = a.control.as_ref();
         control.is_some_and(|c| c.is_older(a, jni, o))
@@ -32,82 +32,58 @@ pub(super) extern "system" fn is_older(env: Env, _: jclass, o: jobject) -> jbool
     .into()
 }
 
-fn field<T: Default>(
-    env: Env,
-    (owner, name): (jstring, jstring),
-    desc: impl FnOnce(Jni) -> String,
-    f: impl FnOnce(Jni, jclass, jni_sys::jfieldID) -> T,
-) -> T {
+pub(super) extern "system" fn get_static<'env>(
+    env: Env<'env>,
+    _: Ref<'env>,
+    owner: Ref<'env>,
+    name: Ref<'env>,
+    desc: Ref<'env>,
+) -> Ref<'env> {
     with(env, |_, jni| {
         let class = jni.find_class(&jni.string(owner));
-        let id = jni.static_field(class, &jni.string(name), &desc(jni));
-        id.map(|id| f(jni, class, id)).unwrap_or_default()
+        jni.static_object(class, &jni.string(name), &jni.string(desc))
     })
-}
-
-pub(super) extern "system" fn get_static(
-    env: Env,
-    _: jclass,
-    owner: jstring,
-    name: jstring,
-    desc: jstring,
-) -> jobject {
-    let Pointer(found) = field(
-        env,
-        (owner, name),
-        |jni| jni.string(desc),
-        |jni, class, id| Pointer(jni.static_object(class, id)),
-    );
-    found
 }
 
 pub(super) extern "system" fn set_static(
     env: Env,
-    _: jclass,
-    owner: jstring,
-    name: jstring,
-    desc: jstring,
-    value: jobject,
+    _: Ref,
+    owner: Ref,
+    name: Ref,
+    desc: Ref,
+    value: Ref,
 ) {
-    field(
-        env,
-        (owner, name),
-        |jni| jni.string(desc),
-        |jni, class, id| jni.set_static_object(class, id, value),
-    );
-}
-
-fn number(is_int: jboolean) -> String {
-    if is_int != 0 { "I" } else { "J" }.to_owned()
+    with(env, |_, jni| {
+        let class = jni.find_class(&jni.string(owner));
+        let (name, desc) = (jni.string(name), jni.string(desc));
+        // SAFETY: PhotofinishWorker puts back what it got from the same field.
+        unsafe { jni.set_static_object(class, &name, &desc, value) };
+    });
 }
 
 pub(super) extern "system" fn get_static_long(
     env: Env,
-    _: jclass,
-    owner: jstring,
-    name: jstring,
+    _: Ref,
+    owner: Ref,
+    name: Ref,
     is_int: jboolean,
 ) -> jlong {
-    field(
-        env,
-        (owner, name),
-        |_| number(is_int),
-        |jni, class, id| jni.static_number(class, id, is_int != 0),
-    )
+    with(env, |_, jni| {
+        let class = jni.find_class(&jni.string(owner));
+        jni.static_number(class, &jni.string(name), is_int != 0)
+    })
 }
 
 pub(super) extern "system" fn set_static_long(
     env: Env,
-    _: jclass,
-    owner: jstring,
-    name: jstring,
+    _: Ref,
+    owner: Ref,
+    name: Ref,
     is_int: jboolean,
     value: jlong,
 ) {
-    field(
-        env,
-        (owner, name),
-        |_| number(is_int),
-        |jni, class, id| jni.set_static_number(class, id, is_int != 0, value),
-    );
+    with(env, |_, jni| {
+        let class = jni.find_class(&jni.string(owner));
+        jni.set_static_number(class, &jni.string(name), is_int != 0, value);
+    });
 }

@@ -1,159 +1,78 @@
-//! JVMTI, as much of it as we use: the function table by number (from the
-//! JVMTI specification, unchanged since 1.0 for all of these), capabilities
-//! by bit, callbacks by position.
+//! JVMTI, as much of it as we use. `table` has the numbers.
+//!
+//! Functions that find objects give them as references of the current call, hence
+//! the environment that they want; where there is none at hand,
+//! [`Jvmti::with_method_class`] lends the class.
 
-use jni_sys::{jboolean, jclass, jfieldID, jint, jlong, jmethodID, jobject};
-use std::ffi::{CStr, c_char, c_uchar, c_void};
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use table::{Callbacks, FrameInfo, RawEnv, VERSION, capability, event, state};
+
+use crate::jni::{Jni, Ref};
+use jni_sys::{jclass, jfieldID, jint, jlong, jmethodID, jobject};
+use std::ffi::{CStr, c_char, c_uchar};
 use std::ptr;
+use table::*;
 
-pub type RawEnv = *mut *const [*const c_void; 156];
-type Error = jint;
+/// A method that the JVM has told us of. Its class may be unloaded later: then
+/// functions that are given it answer with an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct MethodId(jmethodID);
 
-/// Positions in the function table, less one (the table starts at 1).
-const SET_EVENT_NOTIFICATION_MODE: usize = 1;
-const GET_ALL_THREADS: usize = 3;
-const GET_THREAD_INFO: usize = 8;
-const GET_THREAD_GROUP_INFO: usize = 13;
-const GET_CURRENT_THREAD: usize = 17;
-const ALLOCATE: usize = 45;
-const DEALLOCATE: usize = 46;
-const GET_CLASS_SIGNATURE: usize = 47;
-const GET_SOURCE_FILE_NAME: usize = 49;
-const GET_CLASS_FIELDS: usize = 52;
-const GET_IMPLEMENTED_INTERFACES: usize = 53;
-const GET_CLASS_LOADER: usize = 56;
-const GET_FIELD_NAME: usize = 59;
-const GET_FIELD_MODIFIERS: usize = 61;
-const GET_METHOD_NAME: usize = 63;
-const GET_METHOD_DECLARING_CLASS: usize = 64;
-const GET_LINE_NUMBER_TABLE: usize = 69;
-const GET_BYTECODES: usize = 74;
-const GET_OBJECT_MONITOR_USAGE: usize = 58;
-const GET_STACK_TRACE: usize = 103;
-const GET_THREAD_STATE: usize = 16;
-const GET_TAG: usize = 105;
-const SET_TAG: usize = 106;
-const SET_EVENT_CALLBACKS: usize = 121;
-const GET_SYSTEM_PROPERTY: usize = 130;
-const ADD_CAPABILITIES: usize = 141;
-/// Since JVMTI 11.
-const SET_HEAP_SAMPLING_INTERVAL: usize = 155;
+impl MethodId {
+    const NONE: MethodId = MethodId(ptr::null_mut());
 
-/// JVMTI 9, the first with early class hooks; later JVMs only add to it.
-pub const VERSION: jint = 0x3009_0000;
-
-/// Bits of jvmtiCapabilities.
-pub mod capability {
-    pub const TAG_OBJECTS: u32 = 0;
-    pub const GET_BYTECODES: u32 = 3;
-    pub const GET_SOURCE_FILE_NAME: u32 = 11;
-    pub const GET_LINE_NUMBERS: u32 = 12;
-    pub const ALL_CLASS_HOOK_EVENTS: u32 = 26;
-    pub const GET_MONITOR_INFO: u32 = 7;
-    pub const MONITOR_EVENTS: u32 = 28;
-    pub const NATIVE_METHOD_BIND_EVENTS: u32 = 30;
-    pub const GARBAGE_COLLECTION_EVENTS: u32 = 31;
-    pub const EARLY_VMSTART: u32 = 41;
-    pub const EARLY_CLASS_HOOK_EVENTS: u32 = 42;
-    pub const SAMPLED_OBJECT_ALLOC_EVENTS: u32 = 43;
-}
-
-/// Event numbers, which are also callback positions (from 50).
-pub mod event {
-    pub const VM_INIT: u32 = 50;
-    pub const VM_DEATH: u32 = 51;
-    pub const THREAD_START: u32 = 52;
-    pub const THREAD_END: u32 = 53;
-    pub const CLASS_FILE_LOAD_HOOK: u32 = 54;
-    pub const VM_START: u32 = 57;
-    pub const NATIVE_METHOD_BIND: u32 = 67;
-    pub const MONITOR_CONTENDED_ENTER: u32 = 75;
-    pub const MONITOR_CONTENDED_ENTERED: u32 = 76;
-    pub const GARBAGE_COLLECTION_START: u32 = 81;
-    pub const GARBAGE_COLLECTION_FINISH: u32 = 82;
-    pub const SAMPLED_OBJECT_ALLOC: u32 = 86;
-}
-
-/// Bits of a thread's state.
-pub mod state {
-    pub const ALIVE: i32 = 0x1;
-    pub const RUNNABLE: i32 = 0x4;
-    pub const SLEEPING: i32 = 0x40;
-    pub const IN_WAIT: i32 = 0x100;
-    pub const PARKED: i32 = 0x200;
-    /// For a monitor.
-    pub const BLOCKED: i32 = 0x400;
-}
-
-/// jvmtiEventCallbacks: 37 pointers for events 50 to 86.
-#[repr(C)]
-pub struct Callbacks([*const c_void; 37]);
-
-impl Callbacks {
-    pub fn new() -> Callbacks {
-        Callbacks([ptr::null(); 37])
+    /// # Safety
+    /// `raw` must be an id that the JVM gave out.
+    pub unsafe fn from_raw(raw: jmethodID) -> MethodId {
+        MethodId(raw)
     }
 
-    pub fn set(&mut self, event: u32, callback: *const c_void) {
-        self.0[(event - 50) as usize] = callback;
+    pub fn raw(self) -> jmethodID {
+        self.0
+    }
+
+    /// To know it again.
+    pub fn key(self) -> usize {
+        self.0.addr()
     }
 }
 
-#[repr(C)]
-struct ThreadInfo {
-    name: *mut c_char,
-    priority: jint,
-    is_daemon: jboolean,
-    thread_group: jobject,
-    context_class_loader: jobject,
-}
-
-#[repr(C)]
-struct ThreadGroupInfo {
-    parent: jobject,
-    name: *mut c_char,
-    max_priority: jint,
-    is_daemon: jboolean,
-}
-
-#[repr(C)]
-struct MonitorUsage {
-    owner: jobject,
-    entry_count: jint,
-    waiter_count: jint,
-    waiters: *mut jobject,
-    notify_waiter_count: jint,
-    notify_waiters: *mut jobject,
-}
-
-#[repr(C)]
+/// A field that [`Jvmti::class_fields`] has found, with its class.
 #[derive(Clone, Copy, Debug)]
-pub struct FrameInfo {
-    pub method: jmethodID,
-    pub location: jlong,
+pub struct FieldId<'a> {
+    class: Ref<'a>,
+    id: jfieldID,
 }
 
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct LineEntry {
-    start: jlong,
-    line: jint,
+impl FieldId<'_> {
+    /// What reflection makes of it.
+    pub fn reflected<'env>(self, jni: Jni<'env>, is_static: bool) -> crate::jni::Local<'env> {
+        // SAFETY: a field of this class, which lives; whether it is static is what
+        // its modifiers have said.
+        unsafe { jni.reflected_field(self.class, self.id, is_static) }
+    }
 }
 
 /// A JVMTI environment. The pointer is valid from Agent_OnLoad to the end of
 /// the process and may be used from any thread.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Jvmti(RawEnv);
 
 // SAFETY: JVMTI environments are made for use from any thread.
 unsafe impl Send for Jvmti {}
-// SAFETY: as above.
+// SAFETY: as for Send.
 unsafe impl Sync for Jvmti {}
 
+/// Calls a function of the table.
 macro_rules! call {
     ($self:ident, $at:expr, ($($ty:ty),*), $($arg:expr),*) => {{
         // SAFETY: the table has at least 156 entries, and entry $at has this
-        // signature by the JVMTI specification.
+        // signature by the JVMTI specification. References are live by their types,
+        // and other pointers are to variables of the caller.
         unsafe {
             let f: unsafe extern "system" fn(RawEnv, $($ty),*) -> Error = std::mem::transmute((**$self.0)[$at]);
             f($self.0, $($arg),*)
@@ -244,7 +163,15 @@ impl Jvmti {
         all
     }
 
-    pub fn all_threads(&self) -> Vec<jobject> {
+    /// References that JVMTI has made in the current call.
+    fn take_references<'env>(&self, n: jint, p: *mut jobject) -> Vec<Ref<'env>> {
+        let all = self.take_array(n, p).into_iter();
+        // SAFETY: local references of this thread, to live as long as the call;
+        // callers bind them to its environment.
+        all.map(|raw| unsafe { Ref::from_raw(raw) }).collect()
+    }
+
+    pub fn all_threads<'env>(&self, _: Jni<'env>) -> Vec<Ref<'env>> {
         let (mut n, mut p) = (0, ptr::null_mut());
         call!(
             self,
@@ -253,16 +180,17 @@ impl Jvmti {
             &mut n,
             &mut p
         );
-        self.take_array(n, p)
+        self.take_references(n, p)
     }
 
-    pub fn current_thread(&self) -> jobject {
+    pub fn current_thread<'env>(&self, _: Jni<'env>) -> Ref<'env> {
         let mut thread = ptr::null_mut();
         call!(self, GET_CURRENT_THREAD, (*mut jobject), &mut thread);
-        thread
+        // SAFETY: a local reference that was made in this call.
+        unsafe { Ref::from_raw(thread) }
     }
 
-    fn thread_info(&self, thread: jobject) -> Option<(String, ThreadInfo)> {
+    fn thread_info(&self, thread: Ref) -> Option<(String, ThreadInfo)> {
         let mut info = ThreadInfo {
             name: ptr::null_mut(),
             priority: 0,
@@ -274,19 +202,19 @@ impl Jvmti {
             self,
             GET_THREAD_INFO,
             (jobject, *mut ThreadInfo),
-            thread,
+            thread.raw(),
             &mut info
         );
         (error == 0).then(|| (self.take_string(info.name).unwrap_or_default(), info))
     }
 
-    pub fn is_daemon(&self, thread: jobject) -> bool {
+    pub fn is_daemon(&self, thread: Ref) -> bool {
         self.thread_info(thread)
             .is_some_and(|(_, info)| info.is_daemon != 0)
     }
 
     /// A thread's name, and whether it is in the VM's own thread group.
-    pub fn thread(&self, thread: jobject) -> (String, bool) {
+    pub fn thread(&self, thread: Ref) -> (String, bool) {
         let Some((name, info)) = self.thread_info(thread) else {
             return (String::new(), true);
         };
@@ -314,74 +242,89 @@ impl Jvmti {
     }
 
     /// `Ljava/lang/String;`
-    pub fn class_signature(&self, class: jclass) -> Option<String> {
+    pub fn class_signature(&self, class: Ref) -> Option<String> {
         let mut s = ptr::null_mut();
         let none: *mut *mut c_char = ptr::null_mut();
         call!(
             self,
             GET_CLASS_SIGNATURE,
             (jclass, *mut *mut c_char, *mut *mut c_char),
-            class,
+            class.raw(),
             &mut s,
             none
         );
         self.take_string(s)
     }
 
-    pub fn source_file(&self, class: jclass) -> Option<String> {
+    pub fn source_file(&self, class: Ref) -> Option<String> {
         let mut s = ptr::null_mut();
         call!(
             self,
             GET_SOURCE_FILE_NAME,
             (jclass, *mut *mut c_char),
-            class,
+            class.raw(),
             &mut s
         );
         self.take_string(s)
     }
 
-    pub fn class_loader(&self, class: jclass) -> jobject {
+    pub fn class_loader<'env>(&self, _: Jni<'env>, class: Ref) -> Ref<'env> {
         let mut loader = ptr::null_mut();
         call!(
             self,
             GET_CLASS_LOADER,
             (jclass, *mut jobject),
-            class,
+            class.raw(),
             &mut loader
         );
-        loader
+        // SAFETY: a local reference that was made in this call.
+        unsafe { Ref::from_raw(loader) }
+    }
+
+    /// Whether the boot loader has loaded a class.
+    pub fn is_boot_class(&self, class: Ref) -> bool {
+        let mut loader = ptr::null_mut();
+        call!(
+            self,
+            GET_CLASS_LOADER,
+            (jclass, *mut jobject),
+            class.raw(),
+            &mut loader
+        );
+        loader.is_null()
     }
 
     /// The fields that a class itself declares; none if it is not linked yet.
-    pub fn class_fields(&self, class: jclass) -> Vec<jfieldID> {
+    pub fn class_fields<'a>(&self, class: Ref<'a>) -> Vec<FieldId<'a>> {
         let (mut n, mut p) = (0, ptr::null_mut());
         call!(
             self,
             GET_CLASS_FIELDS,
             (jclass, *mut jint, *mut *mut jfieldID),
-            class,
+            class.raw(),
             &mut n,
             &mut p
         );
-        self.take_array(n, p)
+        let ids = self.take_array(n, p).into_iter();
+        ids.map(|id| FieldId { class, id }).collect()
     }
 
     /// The interfaces that a class itself names; none if it is not linked yet.
-    pub fn interfaces(&self, class: jclass) -> Vec<jclass> {
+    pub fn interfaces<'env>(&self, _: Jni<'env>, class: Ref) -> Vec<Ref<'env>> {
         let (mut n, mut p) = (0, ptr::null_mut());
         call!(
             self,
             GET_IMPLEMENTED_INTERFACES,
             (jclass, *mut jint, *mut *mut jclass),
-            class,
+            class.raw(),
             &mut n,
             &mut p
         );
-        self.take_array(n, p)
+        self.take_references(n, p)
     }
 
     /// Name, descriptor and modifiers of a field.
-    pub fn field(&self, class: jclass, field: jfieldID) -> Option<(String, String, jint)> {
+    pub fn field(&self, field: FieldId) -> Option<(String, String, jint)> {
         let (mut name, mut desc, none) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
         let error = call!(
             self,
@@ -393,8 +336,8 @@ impl Jvmti {
                 *mut *mut c_char,
                 *mut *mut c_char
             ),
-            class,
-            field,
+            field.class.raw(),
+            field.id,
             &mut name,
             &mut desc,
             none
@@ -408,21 +351,21 @@ impl Jvmti {
             self,
             GET_FIELD_MODIFIERS,
             (jclass, jfieldID, *mut jint),
-            class,
-            field,
+            field.class.raw(),
+            field.id,
             &mut modifiers
         );
         Some((name, desc, modifiers))
     }
 
     /// Name and descriptor of a method.
-    pub fn method(&self, method: jmethodID) -> Option<(String, String)> {
+    pub fn method(&self, method: MethodId) -> Option<(String, String)> {
         let (mut name, mut desc, none) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
         let error = call!(
             self,
             GET_METHOD_NAME,
             (
-                jmethodID,
+                MethodId,
                 *mut *mut c_char,
                 *mut *mut c_char,
                 *mut *mut c_char
@@ -435,12 +378,24 @@ impl Jvmti {
         (error == 0).then(|| Some((self.take_string(name)?, self.take_string(desc)?)))?
     }
 
-    pub fn method_class(&self, method: jmethodID) -> jclass {
+    /// The class that declares a method; null if there is none.
+    pub fn method_class<'env>(&self, _: Jni<'env>, method: MethodId) -> Ref<'env> {
+        // SAFETY: a local reference that was made in this call.
+        unsafe { Ref::from_raw(self.raw_method_class(method)) }
+    }
+
+    /// The same, for whoever has no environment at hand.
+    pub fn with_method_class<T>(&self, method: MethodId, f: impl FnOnce(Ref<'_>) -> T) -> T {
+        // SAFETY: a local reference, which lives at least while `f` runs.
+        f(unsafe { Ref::from_raw(self.raw_method_class(method)) })
+    }
+
+    fn raw_method_class(&self, method: MethodId) -> jclass {
         let mut class = ptr::null_mut();
         call!(
             self,
             GET_METHOD_DECLARING_CLASS,
-            (jmethodID, *mut jclass),
+            (MethodId, *mut jclass),
             method,
             &mut class
         );
@@ -448,12 +403,12 @@ impl Jvmti {
     }
 
     /// The code of a method; none if it is native.
-    pub fn bytecodes(&self, method: jmethodID) -> Vec<u8> {
+    pub fn bytecodes(&self, method: MethodId) -> Vec<u8> {
         let (mut n, mut p) = (0, ptr::null_mut::<u8>());
         call!(
             self,
             GET_BYTECODES,
-            (jmethodID, *mut jint, *mut *mut u8),
+            (MethodId, *mut jint, *mut *mut u8),
             method,
             &mut n,
             &mut p
@@ -462,12 +417,12 @@ impl Jvmti {
     }
 
     /// Start of each line's code, in the order of the table.
-    pub fn line_table(&self, method: jmethodID) -> Vec<(jlong, jint)> {
+    pub fn line_table(&self, method: MethodId) -> Vec<(jlong, jint)> {
         let (mut n, mut p) = (0, ptr::null_mut::<LineEntry>());
         call!(
             self,
             GET_LINE_NUMBER_TABLE,
-            (jmethodID, *mut jint, *mut *mut LineEntry),
+            (MethodId, *mut jint, *mut *mut LineEntry),
             method,
             &mut n,
             &mut p
@@ -492,7 +447,7 @@ impl Jvmti {
 
     /// Whether no thread owns the monitor of an object; false if that cannot be
     /// told. Stops all threads for a moment.
-    pub fn is_monitor_free(&self, o: jobject) -> bool {
+    pub fn is_monitor_free(&self, o: Ref) -> bool {
         let mut usage = MonitorUsage {
             owner: ptr::null_mut(),
             entry_count: 0,
@@ -505,7 +460,7 @@ impl Jvmti {
             self,
             GET_OBJECT_MONITOR_USAGE,
             (jobject, *mut MonitorUsage),
-            o,
+            o.raw(),
             &mut usage
         );
         self.deallocate(usage.waiters.cast());
@@ -514,27 +469,27 @@ impl Jvmti {
     }
 
     /// What a thread does, see [`state`]; 0 if that cannot be told.
-    pub fn thread_state(&self, thread: jobject) -> jint {
+    pub fn thread_state(&self, thread: Ref) -> jint {
         let mut now = 0;
         let error = call!(
             self,
             GET_THREAD_STATE,
             (jobject, *mut jint),
-            thread,
+            thread.raw(),
             &mut now
         );
         if error == 0 { now } else { 0 }
     }
 
     /// What the object was tagged with; 0 if it was not.
-    pub fn tag(&self, o: jobject) -> jlong {
+    pub fn tag(&self, o: Ref) -> jlong {
         let mut tag = 0;
-        call!(self, GET_TAG, (jobject, *mut jlong), o, &mut tag);
+        call!(self, GET_TAG, (jobject, *mut jlong), o.raw(), &mut tag);
         tag
     }
 
-    pub fn set_tag(&self, o: jobject, tag: jlong) {
-        call!(self, SET_TAG, (jobject, jlong), o, tag);
+    pub fn set_tag(&self, o: Ref, tag: jlong) {
+        call!(self, SET_TAG, (jobject, jlong), o.raw(), tag);
     }
 
     /// Every allocation is a sample.
@@ -544,9 +499,9 @@ impl Jvmti {
     }
 
     /// The method that the current thread began with.
-    pub fn first_method(&self) -> Option<jmethodID> {
+    pub fn first_method(&self) -> Option<MethodId> {
         let mut frame = FrameInfo {
-            method: ptr::null_mut(),
+            method: MethodId::NONE,
             location: 0,
         };
         let mut n = 0;
@@ -565,14 +520,14 @@ impl Jvmti {
 
     /// Frames of the current thread, innermost first.
     pub fn stack(&self, depth: usize) -> Vec<FrameInfo> {
-        self.stack_of(ptr::null_mut(), depth)
+        self.stack_of(Ref::NULL, depth)
     }
 
     /// Frames of a thread; null for the current one.
-    pub fn stack_of(&self, thread: jobject, depth: usize) -> Vec<FrameInfo> {
+    pub fn stack_of(&self, thread: Ref, depth: usize) -> Vec<FrameInfo> {
         let mut frames = vec![
             FrameInfo {
-                method: ptr::null_mut(),
+                method: MethodId::NONE,
                 location: 0
             };
             depth
@@ -582,7 +537,7 @@ impl Jvmti {
             self,
             GET_STACK_TRACE,
             (jobject, jint, jint, *mut FrameInfo, *mut jint),
-            thread,
+            thread.raw(),
             0,
             depth as jint,
             frames.as_mut_ptr(),
@@ -599,16 +554,4 @@ pub fn class_in(signature: &str) -> &str {
     let inside = signature.strip_prefix('L');
     let inside = inside.and_then(|rest| rest.strip_suffix(';'));
     inside.unwrap_or(signature)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::class_in;
-
-    #[test]
-    fn a_class_keeps_its_own_first_letter() {
-        assert_eq!(class_in("LLazyCache;"), "LazyCache");
-        assert_eq!(class_in("Ljava/util/List;"), "java/util/List");
-        assert_eq!(class_in("[I"), "[I");
-    }
 }

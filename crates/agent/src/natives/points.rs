@@ -1,0 +1,100 @@
+//! Natives of runs in which threads are controlled.
+
+use super::{Env, controlled, with};
+use crate::control::Place;
+use crate::jni::Ref;
+use jni_sys::{jboolean, jint, jlong};
+
+pub(super) extern "system" fn point(
+    env: Env,
+    _: Ref,
+    kind: jint,
+    obj: jlong,
+    slot: jint,
+    site: jint,
+) {
+    controlled(env, |c, a, jni| {
+        let kind = schedule::Kind::from_number(kind as u8).unwrap_or(schedule::Kind::Yield);
+        let op = schedule::Op {
+            kind,
+            site: site as u32,
+            obj: obj as u64,
+            slot: slot as u32,
+        };
+        c.point(a, jni, op);
+    });
+}
+
+pub(super) extern "system" fn name_of(env: Env, _: Ref, o: Ref) -> jlong {
+    with(env, |a, jni| {
+        let control = a.control.as_ref();
+        control.map_or(0, |c| c.name_of(a, jni, o)) as jlong
+    })
+}
+
+pub(super) extern "system" fn named(env: Env, _: Ref, number: jlong, name: jlong) {
+    controlled(env, |c, _, _| c.named(number as u64, name as u64));
+}
+
+pub(super) extern "system" fn thread_step(env: Env, _: Ref, kind: jint, thread: Ref, bits: jint) {
+    controlled(env, |c, a, jni| {
+        let kind = schedule::Kind::from_number(kind as u8).unwrap_or(schedule::Kind::Yield);
+        c.thread_step(a, jni, kind, thread, bits as u32);
+    });
+}
+
+pub(super) extern "system" fn looped(env: Env, _: Ref, number: jint, back: jboolean) {
+    controlled(env, |c, _, _| c.looped(number as u32, back != 0));
+}
+
+pub(super) extern "system" fn late_condition(env: Env, _: Ref) {
+    controlled(env, |c, a, _| {
+        c.name_uncontrolled(a, "a lock got a condition after it had been used without")
+    });
+}
+
+pub(super) extern "system" fn is_shared(env: Env, _: Ref, site: jint) -> jboolean {
+    with(env, |a, _| {
+        let control = a.control.as_ref();
+        control.is_some_and(|c| c.is_shared_code(a, site as u32))
+    })
+    .into()
+}
+
+pub(super) extern "system" fn is_internal(env: Env, _: Ref) -> jboolean {
+    with(env, |a, jni| {
+        let control = a.control.as_ref();
+        control.is_some_and(|c| c.is_internal(a, jni))
+    })
+    .into()
+}
+
+pub(super) extern "system" fn come_in(env: Env, _: Ref) {
+    controlled(env, |c, a, jni| {
+        if let Some(me) = Place::current() {
+            c.come_in(a, jni, me);
+        }
+    });
+}
+
+pub(super) extern "system" fn monitor(env: Env, _: Ref, obj: jlong, owner: jint, site: jint) {
+    controlled(env, |c, a, jni| {
+        c.await_monitor(a, jni, obj as u64, owner as u32, site as u32)
+    });
+}
+
+pub(super) extern "system" fn released(env: Env, _: Ref, obj: jlong) {
+    controlled(env, |c, _, _| c.released(obj as u64));
+}
+
+pub(super) extern "system" fn failed(env: Env, _: Ref) {
+    controlled(env, |c, _, _| c.failed());
+}
+
+pub(super) extern "system" fn adopt(env: Env, _: Ref) {
+    controlled(env, |c, a, jni| c.adopt(a, jni));
+}
+
+pub(super) extern "system" fn uncaught(env: Env, _: Ref, exception: Ref) {
+    controlled(env, |c, a, jni| c.uncaught(a, jni, exception));
+}
