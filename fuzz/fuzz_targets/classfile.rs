@@ -2,7 +2,6 @@
 //! that what comes out can be read again. See the exercise for what is checked.
 #![no_main]
 
-#[path = "../../crates/classfile/tests/exercise/mod.rs"]
-mod exercise;
+use test_support::exercise::class as exercise;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| exercise::class(bytes));

@@ -2,13 +2,11 @@
 //! is checked.
 #![no_main]
 
-#[path = "../../crates/retrace/tests/corpus/exercise/mod.rs"]
-mod exercise;
-#[path = "../../crates/trace/tests/exercise/mod.rs"]
-mod trace_exercise;
+use test_support::exercise::recording as exercise;
+use test_support::exercise::trace_file::reseal;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut bytes = bytes.to_vec();
-    trace_exercise::reseal(&mut bytes);
+    reseal(&mut bytes);
     exercise::any(&bytes);
 });

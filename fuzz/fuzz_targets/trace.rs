@@ -2,7 +2,6 @@
 //! buffer of the JVM. See the exercise for what is checked.
 #![no_main]
 
-#[path = "../../crates/trace/tests/exercise/mod.rs"]
-mod exercise;
+use test_support::exercise::trace_file as exercise;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| exercise::any(bytes));

@@ -1,9 +1,8 @@
 //! Broken and malicious class files: an error at most.
 
-mod exercise;
-
 use proptest::prelude::*;
 use proptest::sample::Index;
+use test_support::exercise::class as exercise;
 
 const SEEDS: [&[u8]; 7] = [
     include_bytes!("../../../fuzz/corpus/classfile/Shapes.class"),

@@ -1,13 +1,10 @@
 //! What the exploration itself costs, apart from the executions:
 //! `cargo bench -p explore`.
 
-#[path = "../tests/common/mod.rs"]
-mod common;
-
-use common::{Points, run};
 use explore::{Config, Explorer};
 use litmus::{Lock, Program, Reg, Stmt, Var, add, load, read, store, sync, write};
 use std::time::{Duration, Instant};
+use test_support::exploring::{Points, run};
 
 const MOST: u64 = 50_000;
 

@@ -1,10 +1,8 @@
 //! The exact number of executions of known programs: that of their classes.
 
-mod common;
-
-use common::*;
 use explore::{Config, Order};
 use litmus::*;
+use test_support::exploring::*;
 use trace::ThreadId;
 
 const X: Var = Var(0);

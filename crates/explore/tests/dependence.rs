@@ -1,13 +1,11 @@
 //! That the relation of dependence is valid: steps that do not depend on each
 //! other can be swapped, and neither lets the other go on or stops it.
 
-mod common;
-
-use common::*;
 use litmus::random::{Shape, contended, programs};
 use litmus::{Machine, Program};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
+use test_support::exploring::*;
 
 /// Everything about a machine's state but the way to it.
 fn state(machine: &Machine) -> String {

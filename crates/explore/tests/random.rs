@@ -1,14 +1,12 @@
 //! Random programs: the exploration sees what brute force sees, and each class
 //! once, however it is cut up, stopped, stored and spread over workers.
 
-mod common;
-
-use common::*;
 use explore::{Campaign, Config, Explorer, Job, Order};
 use litmus::Program;
 use litmus::random::contended;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
+use test_support::exploring::*;
 use trace::SiteId;
 
 /// Far more than these programs have; so that a mistake ends.

@@ -1,12 +1,10 @@
 //! The rules say of random programs, all along random schedules, what the machine
 //! that runs them says: who can go on, in how many ways, and with what result.
 
-mod common;
-
-use common::*;
 use explore::{Op, Rules};
 use litmus::random::contended;
 use proptest::prelude::*;
+use test_support::exploring::*;
 
 fn follow(program: &litmus::Program, choices: &[u8]) -> Result<(), TestCaseError> {
     let points = Points::All;

@@ -1,5 +1,5 @@
 //! Reports of controlled runs: what the agent's lines become, and how it reads.
-//! After a wanted change: `UPDATE_GOLDEN=1 cargo test -p report`, and read the
+//! After a wanted change: `PHOTOFINISH_GOLDEN=1 cargo test -p photofinish-report`, and read the
 //! difference before committing it.
 
 use findings::confirmed::{Effect, Harm, Outcome, Replay, Trials};
@@ -8,6 +8,7 @@ use findings::merge::Merge;
 use findings::result::{Program, Report, Run, Status};
 use report::terminal::{NoSources, Options, render};
 use std::path::Path;
+use test_support::golden;
 
 fn replay(name: &str) -> Option<Replay> {
     Some(Replay {
@@ -83,16 +84,7 @@ fn text(report: &Report, options: Options) -> String {
 #[track_caller]
 fn compare(name: &str, got: &str) {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let path = dir.join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, got).unwrap();
-    }
-    let wanted = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        got == wanted,
-        "{} differs; the report is now:\n{got}",
-        path.display()
-    );
+    golden::compare(&dir.join(name), got);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The report as people see it, compared with files kept beside this test.
-//! After a wanted change: `UPDATE_GOLDEN=1 cargo test -p report`, and read the
+//! After a wanted change: `PHOTOFINISH_GOLDEN=1 cargo test -p photofinish-report`, and read the
 //! difference before committing it.
 
 use findings::finding::{Findings, Summary};
@@ -7,6 +7,7 @@ use findings::merge::Merge;
 use findings::result::{Program, Report, Run};
 use report::terminal::{Options, Sources, render};
 use std::path::Path;
+use test_support::golden;
 
 /// The sources of the golden program.
 #[derive(Debug)]
@@ -71,18 +72,8 @@ fn text(report: &Report, options: Options) -> String {
 
 #[track_caller]
 fn compare(name: &str, got: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/golden")
-        .join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, got).unwrap();
-    }
-    let wanted = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        got == wanted,
-        "{} differs; the report is now:\n{got}",
-        path.display()
-    );
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    golden::compare(&dir.join(name), got);
 }
 
 #[test]

@@ -1,11 +1,10 @@
 //! The binary format under arbitrary events, arbitrary cuts, arbitrary bits.
 
 mod common;
-mod exercise;
 
 use common::*;
-use exercise::reseal;
 use proptest::prelude::*;
+use test_support::exercise::trace_file::{self as exercise, reseal};
 use trace::*;
 
 /// For each thread, what came back begins what was there.

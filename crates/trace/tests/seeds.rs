@@ -1,10 +1,8 @@
 //! The fuzz target's first inputs, made here so that they follow the format.
-//! After a change of it: `UPDATE_SEEDS=1 cargo test -p trace --test seeds`.
+//! After a change of it: `PHOTOFINISH_GOLDEN=1 cargo test -p photofinish-trace --test seeds`.
 
-mod exercise;
-
-use std::path::Path;
-
+use test_support::exercise::trace_file as exercise;
+use test_support::{golden, root};
 use trace::tables::*;
 use trace::*;
 
@@ -118,15 +116,9 @@ fn seeds() -> Vec<(&'static str, Vec<u8>)> {
 
 #[test]
 fn seeds_of_the_fuzz_target_are_current() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/trace");
+    let dir = root().join("fuzz/corpus/trace");
     for (name, bytes) in seeds() {
         exercise::any(&bytes);
-        let path = dir.join(name);
-        if std::env::var_os("UPDATE_SEEDS").is_some() {
-            std::fs::create_dir_all(&dir).unwrap();
-            std::fs::write(&path, &bytes).unwrap();
-        }
-        let stored = std::fs::read(&path).unwrap_or_default();
-        assert_eq!(stored, bytes, "run with UPDATE_SEEDS=1");
+        golden::compare_bytes(&dir.join(name), &bytes);
     }
 }

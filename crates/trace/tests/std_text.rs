@@ -1,10 +1,10 @@
 //! RAPID's STD text in and out.
 
 mod common;
-mod exercise;
 
 use common::*;
 use proptest::prelude::*;
+use test_support::exercise::trace_file as exercise;
 use trace::std_text::*;
 use trace::*;
 

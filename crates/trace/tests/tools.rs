@@ -1,13 +1,13 @@
 //! Tables, ordered writing, cutting, statistics; writers that fail.
 
 mod common;
-mod exercise;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use common::*;
 use proptest::prelude::*;
+use test_support::exercise::trace_file as exercise;
 use trace::tables::*;
 use trace::*;
 

@@ -2,14 +2,11 @@
 
 #![allow(dead_code, reason = "each test file uses a part of this")]
 
-#[path = "../../../explore/tests/common/mod.rs"]
-pub mod exploring;
-
 use advise::{Advice, Advisor, Name, Names, Path, Race, Repair, Sync, Variable};
 use explore::{Config, Explorer, Progress, explore};
-use exploring::{Points, run};
 use litmus::{Array, Lock, Place, Program, Reg, Stmt, Var};
 use std::collections::BTreeSet;
+use test_support::exploring::{Points, run};
 use trace::{Event, Loc, LockId, Mode, ObjId, ThreadId};
 
 /// Names are the numbers that programs use.

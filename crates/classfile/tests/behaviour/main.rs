@@ -1,13 +1,10 @@
 //! What edits mean, seen by running the edited code.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 use std::fmt::Write;
 use std::path::Path;
 
 use classfile::{Asm, ClassFile, Code, EditError, Editor, Insn, Snippet, op};
-use support::{Scratch, path, run};
+use test_support::jdk::{Scratch, path, run};
 
 /// A call that records a number.
 fn hit(class: &mut ClassFile<'_>, n: i32) -> Snippet {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::support::run;
+use test_support::jdk::run;
 
 /// A class file and the module it is of.
 #[derive(Debug)]

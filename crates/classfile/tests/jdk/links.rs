@@ -2,9 +2,9 @@
 
 use classfile::{ClassFile, EditError};
 
-use crate::exercise::edit_everywhere;
 use crate::image::{Jar, jdk_classes};
-use crate::support::{Scratch, path, run};
+use test_support::exercise::class::edit_everywhere;
+use test_support::jdk::{Scratch, path, run};
 
 const MODULES: [&str; 6] = [
     "java.base",

@@ -7,14 +7,14 @@
 //! access is not, as in the last round of `verify` (where all accesses to what races
 //! are points, which is the same in these programs).
 
-#[path = "../common/mod.rs"]
-mod common;
 mod models;
 
-use common::*;
 use explore::Config;
+use litmus::Program;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
+use test_support::exploring::{Points, all_classes, brute_force, explored};
+use test_support::trials::{self, trial};
 use trace::SiteId;
 
 /// Schedules up to which all of them are made, besides one of each class.
@@ -40,44 +40,47 @@ fn yes() -> bool {
 }
 
 fn sections() -> Vec<Section> {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../programs/verify/expected.toml"
-    );
+    let path = test_support::root().join("programs/verify/expected.toml");
     let text = std::fs::read_to_string(path).unwrap();
     toml::from_str::<Expected>(&text).unwrap().section
 }
 
-#[test]
-fn each_section_has_as_many_executions_as_brute_force_finds_classes() {
+fn main() {
     let mut models: BTreeMap<_, _> = models::all().into_iter().collect();
-    let mut modelled = 0;
-    let mut wrong = Vec::new();
-    for section in sections().iter().filter(|s| s.modelled) {
-        let name = section.name.as_str();
-        let program = models
-            .remove(name)
-            .unwrap_or_else(|| panic!("no model of {name}"));
-        modelled += 1;
-        let all = all_classes(&program, &Points::All, 200_000).expect("small enough");
-        assert_eq!(all.races.is_empty(), section.races.is_empty(), "{name}");
-        let racing = all.races.iter().flat_map(|key| [key.sites.0, key.sites.1]);
-        let points = Points::At(racing.collect::<BTreeSet<SiteId>>());
-        let classes = all_classes(&program, &points, 200_000).expect("small enough");
-        if let Some(every) = brute_force(&program, &points, SMALL) {
-            assert_eq!(every, classes, "{name}");
-        }
-        let (seen, progress) = explored(&program, &points, Config::default());
-        assert!(progress.complete, "{name}");
-        assert_eq!(seen.classes.len(), classes.classes.len(), "{name}");
-        assert_eq!(seen.distinct(), classes, "{name}");
-        let stands = section.diagnosis.as_deref() == Some("deadlock");
-        assert_eq!(!classes.deadlocks.is_empty(), stands, "{name}");
-        if classes.classes.len() != section.executions {
-            wrong.push((name.to_owned(), section.executions, classes.classes.len()));
-        }
+    let modelled: Vec<Section> = sections().into_iter().filter(|s| s.modelled).collect();
+    let count = modelled.len();
+    let mut all = Vec::new();
+    for section in modelled {
+        let model = models.remove(section.name.as_str());
+        all.push(trial(section.name.clone(), move || {
+            let model = model.expect("a model of the section in models.rs");
+            same_number_of_classes(&section, &model);
+        }));
     }
-    assert!(wrong.is_empty(), "name, expected, classes: {wrong:?}");
-    assert!(models.is_empty(), "of no section: {:?}", models.keys());
-    assert!(modelled >= 30, "{modelled}");
+    let left: Vec<_> = models.into_keys().collect();
+    all.push(trial("every model is of a section", move || {
+        assert!(left.is_empty(), "of no section: {left:?}");
+        assert!(count >= 30, "{count} sections have models");
+    }));
+    trials::run(all);
+}
+
+/// As many executions as the section says, as brute force finds classes, and as the
+/// exploration makes.
+fn same_number_of_classes(section: &Section, program: &Program) {
+    let all = all_classes(program, &Points::All, 200_000).expect("small enough");
+    assert_eq!(all.races.is_empty(), section.races.is_empty());
+    let racing = all.races.iter().flat_map(|key| [key.sites.0, key.sites.1]);
+    let points = Points::At(racing.collect::<BTreeSet<SiteId>>());
+    let classes = all_classes(program, &points, 200_000).expect("small enough");
+    if let Some(every) = brute_force(program, &points, SMALL) {
+        assert_eq!(every, classes);
+    }
+    let (seen, progress) = explored(program, &points, Config::default());
+    assert!(progress.complete);
+    assert_eq!(seen.classes.len(), classes.classes.len());
+    assert_eq!(seen.distinct(), classes);
+    let deadlocks = section.diagnosis.as_deref() == Some("deadlock");
+    assert_eq!(!classes.deadlocks.is_empty(), deadlocks);
+    assert_eq!(classes.classes.len(), section.executions);
 }

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 use instrument::{Control, Mode, Policy, Request, Statement, rewrite};
 use jar::Jar;
-use support::{Scratch, jdk, path, run};
+use support::{Scratch, path, run};
 
 const MODULES: [&str; 6] = [
     "java.base",
@@ -37,7 +37,7 @@ fn jdk_classes() -> &'static [Entry] {
     static CLASSES: OnceLock<Vec<Entry>> = OnceLock::new();
     CLASSES.get_or_init(|| {
         let scratch = Scratch::new("image");
-        let image = jdk().join("lib/modules");
+        let image = test_support::jdk::home().join("lib/modules");
         let wanted = format!(
             "regex:/({})/.*\\.class",
             MODULES.join("|").replace('.', "\\.")

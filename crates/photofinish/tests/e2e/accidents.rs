@@ -2,16 +2,16 @@
 //! disk, places that cannot be written, halting, children, other agents,
 //! thousands of threads.
 
-use crate::expected::Expected;
-use crate::support::{
-    Program, children, compile, finish, jdk, offline, photofinish, root, scratch, signal, sources,
-};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
+use test_support::programs::{
+    Expected, Program, children, compile, finish, jdk, offline, photofinish, root, scratch, signal,
+    sources,
+};
 
 /// The only program of this name in `programs/edge`.
 fn edge(name: &str) -> Program {
@@ -275,7 +275,7 @@ fn programs_that_start_others() {
 fn an_agent_of_the_users_own() {
     let dir = scratch("second-agent");
     let classes = dir.join("classes");
-    let mut javac = jdk("javac");
+    let mut javac = jdk::tool("javac");
     javac.arg("-d").arg(&classes);
     javac.args(sources(&root().join("crates/photofinish/tests/java/agent")));
     assert!(javac.status().unwrap().success());
@@ -283,7 +283,7 @@ fn an_agent_of_the_users_own() {
     let attributes =
         "Premain-Class: Meddler\nCan-Retransform-Classes: true\nCan-Redefine-Classes: true\n";
     std::fs::write(&manifest, attributes).unwrap();
-    let mut make = jdk("jar");
+    let mut make = jdk::tool("jar");
     make.arg("cfm")
         .arg(&jar)
         .arg(&manifest)

@@ -1,10 +1,9 @@
 //! `advise`: the figures of the paper on JRF-E, and programs after a textbook.
 //! Runs are controlled, so what they show depends on seeds alone.
 
-use crate::expected::{Expected, Section};
-use crate::support::{Detected, Program, compile, in_parallel, root, scratch};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use test_support::programs::{Detected, Program, compile, root, scratch};
 
 fn figure(main: &str) -> Program {
     let classes = compile("programs/jrf/src", &[]);
@@ -151,31 +150,6 @@ fn what_belongs_together_is_kept_together() {
     assert_eq!(texts(set), ["make BankAccount.addInterest synchronized"]);
 }
 
-#[test]
-fn every_kind_of_repair_is_tried() {
-    let cases = [
-        // A lock.
-        (
-            "jrf.faulty.Figure16",
-            "put Figure16.java:24 in a block synchronized on jrf.faulty.Figure16.LOCK",
-        ),
-        // A statement that is moved up.
-        (
-            "jrf.faulty.Figure13",
-            "move Figure13.java:19 before Figure13.java:18",
-        ),
-        // Elements that act like volatile ones.
-        (
-            "jrf.faulty.Figure8",
-            "use an atomic array (java.util.concurrent.atomic) for jrf.faulty.Figure8.flag",
-        ),
-    ];
-    in_parallel(&cases, |(main, text)| {
-        let done = figure(main).reported(&QUICK);
-        assert!(helpful(&done).contains(text), "{:#}", done.report);
-    });
-}
-
 /// What the paper suggests for its figure 21 orders the accesses only if the
 /// flag was set by then: tried, it is seen not to be enough.
 #[test]
@@ -200,28 +174,6 @@ fn nothing_is_advised_where_nothing_races() {
     assert_eq!(done.code, Some(0), "{:#}", done.report);
     assert!(done.races().is_empty());
     assert_eq!(done.report["repairs"], Value::Null);
-}
-
-/// A sample of the textbook's programs: the repairs that are expected are found,
-/// and found to help.
-#[test]
-fn programs_after_the_textbook_get_the_repairs_they_need() {
-    let expected = Expected::load("book");
-    let sample = ["CLHLock", "StaticTreeBarrier", "CoarseHashSet"];
-    let chosen: Vec<&Section> = expected
-        .sections
-        .iter()
-        .filter(|s| sample.contains(&s.name.as_str()))
-        .collect();
-    assert_eq!(chosen.len(), sample.len());
-    in_parallel(&chosen, |section| {
-        let done = expected.program("book", section).reported(&QUICK);
-        let found = helpful(&done);
-        for repair in &section.repairs {
-            let known = found.contains(repair.as_str());
-            assert!(known, "{}: {repair}\n{:#}", section.name, done.report);
-        }
-    });
 }
 
 /// From a trace alone: the same races, and suggestions that nobody tried.

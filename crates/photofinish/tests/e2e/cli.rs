@@ -1,8 +1,8 @@
 //! The command line as scripts see it: exit codes, where output goes, what is
 //! said when something is wrong.
 
-use crate::support::{compile, photofinish, root, scratch};
 use std::process::Output;
+use test_support::programs::{compile, photofinish, root, scratch};
 
 fn run(args: &[&str]) -> Output {
     photofinish().args(args).output().unwrap()

@@ -1,22 +1,11 @@
 //! `confirm`: what can happen is made to happen, what cannot is not.
 
-use crate::expected::{Expected, Section};
-use crate::support::{
-    Detected, Program, compile, finish, in_parallel, location, photofinish, root,
-};
 use serde_json::Value;
 use std::path::Path;
-
-/// A program of `programs/control` by its main class and arguments.
-pub fn program(args: &[&str]) -> Program {
-    let classes = compile("programs/control/src", &[]);
-    Program::new(&[&["-cp", classes.to_str().unwrap()], args].concat())
-}
-
-pub fn confirm(program: &Program, results: &Path, options: &[&str]) -> Detected {
-    let command = ["confirm", "--results", results.to_str().unwrap()];
-    program.reported(&[&command, options].concat())
-}
+use test_support::programs::{
+    Detected, Expected, Program, confirm, control_program, finish, location, outcomes, photofinish,
+    replays, root,
+};
 
 fn race<'a>(found: &'a Detected, name: &str) -> &'a Value {
     let race = found.races().iter().find(|race| location(race) == name);
@@ -36,17 +25,14 @@ fn pair(class: &str, first: &str, second: &str) -> String {
     format!("{},{}", line(first), line(second))
 }
 
-/// The outcomes of a race, by result.
-fn outcomes<'a>(race: &'a Value, result: &str) -> Vec<&'a Value> {
-    let all = race["outcomes"].as_array();
-    let all = all.map(Vec::as_slice).unwrap_or_default();
-    all.iter().filter(|o| o["result"] == result).collect()
-}
-
 #[test]
 fn figure_1_one_race_is_real_and_one_is_not() {
     let results = tempfile::tempdir().unwrap();
-    let found = confirm(&program(&["Figure1"]), results.path(), &["--trials", "30"]);
+    let found = confirm(
+        &control_program(&["Figure1"]),
+        results.path(),
+        &["--trials", "30"],
+    );
     assert_eq!(found.code, Some(66), "{}", found.stderr);
     let z = race(&found, "Figure1.z");
     assert_eq!(
@@ -74,7 +60,11 @@ fn figure_2_is_hit_every_time_however_much_work_there_is() {
         let results = tempfile::tempdir().unwrap();
         let pair = pair("Figure2", "statement 8", "statement 10");
         let options = ["--pair", &pair, "--trials", "20", "--all-trials"];
-        let found = confirm(&program(&["Figure2", work]), results.path(), &options);
+        let found = confirm(
+            &control_program(&["Figure2", work]),
+            results.path(),
+            &options,
+        );
         let x = race(&found, "Figure2.x");
         let trials = (&x["trials"]["run"], &x["trials"]["hit"]);
         assert_eq!(
@@ -106,7 +96,7 @@ fn trials_side_by_side_give_the_same_result() {
             "--pair",
             "Figure1.java:18,Figure1.java:24",
         ];
-        let mut found = confirm(&program(&["Figure1"]), results.path(), &options);
+        let mut found = confirm(&control_program(&["Figure1"]), results.path(), &options);
         found.report["timing"] = Value::Null;
         found.report["runs"][0]["seconds"] = Value::Null;
         let text = found.report.to_string();
@@ -115,91 +105,11 @@ fn trials_side_by_side_give_the_same_result() {
     assert_eq!(alike("1"), alike("3"));
 }
 
-/// Collections that are synchronized in name: which of them, who walks through
-/// the other without its lock, who changes it, and what has been seen to come
-/// of it.
-const WRAPPERS: &[(&str, &str, &str, &[&str])] = &[
-    (
-        "LinkedList",
-        "containsAll",
-        "removeAll",
-        &["ConcurrentModificationException"],
-    ),
-    (
-        "ArrayList",
-        "containsAll",
-        "add",
-        &["ConcurrentModificationException"],
-    ),
-    (
-        "HashSet",
-        "containsAll",
-        "removeAll",
-        &["ConcurrentModificationException"],
-    ),
-    (
-        "TreeSet",
-        "equals",
-        "removeAll",
-        &["ConcurrentModificationException"],
-    ),
-    (
-        "HashSet",
-        "addAll",
-        "removeAll",
-        &["ConcurrentModificationException"],
-    ),
-    (
-        "LinkedList",
-        "equals",
-        "clear",
-        &["ConcurrentModificationException"],
-    ),
-];
-
-#[test]
-fn synchronized_collections_of_the_jdk_race_inside() {
-    in_parallel(WRAPPERS, |(kind, reader, writer, errors)| {
-        let name = format!("{kind} {reader} {writer}");
-        let results = tempfile::tempdir().unwrap();
-        let found = confirm(
-            &program(&["Wrappers", kind, reader, writer]),
-            results.path(),
-            &["--trials", "20"],
-        );
-        let inside = |race: &&Value| {
-            let class = race["accesses"][0]["class"].as_str().unwrap_or_default();
-            race["status"] == "confirmed" && class.starts_with("java.util.")
-        };
-        let confirmed: Vec<&Value> = found.races().iter().filter(inside).collect();
-        assert!(
-            !confirmed.is_empty(),
-            "{name}: {} {}",
-            found.report,
-            found.stderr
-        );
-        let seen: Vec<&Value> = confirmed
-            .iter()
-            .flat_map(|r| outcomes(r, "exception"))
-            .collect();
-        for error in *errors {
-            let this = seen
-                .iter()
-                .find(|o| o["detail"].as_str().unwrap().contains(error));
-            let this = this.unwrap_or_else(|| panic!("{name}: no {error} in {seen:#?}"));
-            let command = this["replay"]["command"].as_str().unwrap();
-            for _ in 0..2 {
-                replays(command, error, &name);
-            }
-        }
-    });
-}
-
 /// A list that shrinks after its iterator looked whether it was changed, and
 /// before it looks whether there is a next element.
 #[test]
 fn a_list_can_shrink_under_its_iterator() {
-    let program = program(&["Wrappers", "ArrayList", "containsAll", "removeAll"]);
+    let program = control_program(&["Wrappers", "ArrayList", "containsAll", "removeAll"]);
     let pair = (0..5).find_map(|_| {
         let results = tempfile::tempdir().unwrap();
         let found = confirm(&program, results.path(), &["--trials", "1"]);
@@ -231,100 +141,72 @@ fn a_list_can_shrink_under_its_iterator() {
     replays(shown["replay"]["command"].as_str().unwrap(), error, &pair);
 }
 
-/// Runs a replay command as a shell would; it must show the same exception.
-fn replays(command: &str, error: &str, name: &str) {
-    let words = command.strip_prefix("photofinish ").unwrap();
-    let mut shell = std::process::Command::new("sh");
-    let tool = photofinish();
-    shell
-        .args(["-c", &format!("exec \"$0\" {words}")])
-        .arg(tool.get_program());
-    let done = finish(shell, "");
+/// `confirm` with further arguments; its exit code, and its report.
+fn confirm_as(json: &Path, args: &[&str], results: &Path) -> (Option<i32>, Value) {
+    let mut tool = photofinish();
+    tool.args(["confirm", "-q"]).args(args);
+    tool.arg("--results").arg(results).arg("--json").arg(json);
+    let done = finish(tool, "");
     let said = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(done.status.code(), Some(66), "{name}: {said}");
-    assert!(
-        said.contains(error) && said.contains("the same run again"),
-        "{name}: {said}"
-    );
+    let report = std::fs::read(json).unwrap_or_else(|e| panic!("{e}: {said}"));
+    (done.status.code(), serde_json::from_slice(&report).unwrap())
 }
 
-#[test]
-fn nothing_is_confirmed_in_programs_without_a_race() {
-    let expected = Expected::load("control");
-    let names = ["two-threads", "parking", "joins"];
-    let wanted = |s: &&Section| names.contains(&s.name.as_str());
-    let sections: Vec<&Section> = expected.sections.iter().filter(wanted).collect();
-    in_parallel(&sections, |section| {
-        let results = tempfile::tempdir().unwrap();
-        let program = expected.program("control", section);
-        let found = confirm(&program, results.path(), &["--trials", "5"]);
-        for race in found.races() {
-            assert_ne!(race["status"], "confirmed", "{}: {race}", section.name);
-        }
-        assert_eq!(found.code, Some(0), "{}: {}", section.name, found.report);
-    });
+fn by_id<'a>(report: &'a Value, id: &str) -> &'a Value {
+    let mut races = report["races"].as_array().unwrap().iter();
+    races.find(|race| race["id"] == id).unwrap()
 }
 
+/// Both races of `TwoRaces` are in the report of every run, so there is always one to
+/// ask for and one to leave.
 #[test]
 fn pairs_from_a_saved_report_and_by_their_ids() {
-    let figure = program(&["Figure1"]);
     let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("hybrid.json");
-    let file = file.to_str().unwrap();
-    let saved = figure.under(&["detect", "-q", "--detector", "hybrid", "--json", file]);
-    assert_eq!(saved.status.code(), Some(66));
+    let saved = dir.path().join("hybrid.json");
+    let file = saved.to_str().unwrap();
+    let done = Program::own(&["TwoRaces"]).under(&[
+        "detect",
+        "-q",
+        "--detector",
+        "hybrid",
+        "--json",
+        file,
+    ]);
+    assert_eq!(done.status.code(), Some(66));
     let hybrid: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
-    let z = hybrid["races"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|r| location(r) == "Figure1.z");
-    let id = z.unwrap()["id"].as_str().unwrap();
+    let races = hybrid["races"].as_array().unwrap();
+    let id = |field: &str| {
+        let mut races = races.iter();
+        let race = races.find(|r| location(r) == format!("TwoRaces.{field}"));
+        race.unwrap_or_else(|| panic!("{field}: {hybrid}"))["id"]
+            .as_str()
+            .unwrap()
+    };
+    let (left, right) = (id("left"), id("right"));
     // What to run is in the report.
     let results = dir.path().join("results");
     let json = dir.path().join("out.json");
-    let mut tool = photofinish();
-    tool.args(["confirm", "-q", "--from", file, "--race", id, "--results"]);
-    tool.arg(&results).arg("--json").arg(&json);
-    let done = finish(tool, "");
-    assert_eq!(
-        done.status.code(),
-        Some(66),
-        "{}",
-        String::from_utf8_lossy(&done.stderr)
-    );
-    let report: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
-    for race in report["races"].as_array().unwrap() {
-        let confirmed = race["id"] == id;
-        assert_eq!(race["status"] == "confirmed", confirmed, "{race}");
-    }
+    let (code, report) = confirm_as(&json, &["--from", file, "--race", left], &results);
+    assert_eq!(code, Some(66), "{report}");
+    assert_eq!(by_id(&report, left)["status"], "confirmed", "{report}");
+    assert_eq!(by_id(&report, right)["status"], "potential", "{report}");
     // A later result has the schedules that its report names; one that is kept
     // elsewhere does not, and does not call the race confirmed.
-    let races = report["races"].as_array().unwrap().iter();
-    let other = races.filter_map(|r| r["id"].as_str()).find(|r| *r != id);
+    let from = ["--race", right, "--from", json.to_str().unwrap()];
     for (results, is_there) in [(&results, true), (&dir.path().join("elsewhere"), false)] {
-        let later = dir.path().join("later.json");
-        let mut tool = photofinish();
-        tool.args(["confirm", "-q", "--race", other.unwrap(), "--from"]);
-        tool.arg(&json).arg("--json").arg(&later);
-        tool.arg("--results").arg(results);
-        finish(tool, "");
-        let later: Value = serde_json::from_slice(&std::fs::read(later).unwrap()).unwrap();
-        let mut races = later["races"].as_array().unwrap().iter();
-        let race = races.find(|r| r["id"] == id).unwrap();
+        let (_, later) = confirm_as(&dir.path().join("later.json"), &from, results);
+        let race = by_id(&later, left);
         assert_eq!(race["status"] == "confirmed", is_there, "{race}");
-        assert_eq!(
-            later["warnings"].to_string().contains("any more"),
-            !is_there
-        );
+        let warned = later["warnings"].to_string().contains("any more");
+        assert_eq!(warned, !is_there, "{later}");
         let mut tool = photofinish();
-        tool.args(["replay", "-q", id, "--results"]).arg(results);
+        tool.args(["replay", "-q", left, "--results"]).arg(results);
         let replayed = finish(tool, "").status.code();
         assert_eq!(replayed == Some(66), is_there, "{replayed:?}");
     }
     let mut tool = photofinish();
-    tool.args(["confirm", "--from", file, "--race", "R77", "--results"])
-        .arg(&results);
+    tool.args(["confirm", "--from", file, "--race", "R77", "--results"]);
+    tool.arg(&results);
     let done = finish(tool, "");
     assert_eq!(done.status.code(), Some(64));
     assert!(String::from_utf8_lossy(&done.stderr).contains("no race R77"));
@@ -334,7 +216,7 @@ fn pairs_from_a_saved_report_and_by_their_ids() {
 fn places_that_are_never_reached_are_named() {
     let results = tempfile::tempdir().unwrap();
     let options = ["--pair", "Figure1.java:18,Nowhere.java:3", "--trials", "2"];
-    let found = confirm(&program(&["Figure1"]), results.path(), &options);
+    let found = confirm(&control_program(&["Figure1"]), results.path(), &options);
     assert_eq!((found.code, found.races().len()), (Some(0), 0));
     let said = found.warnings();
     assert!(said.contains("come to Nowhere.java:3"), "{said}");
@@ -369,7 +251,7 @@ fn a_time_limit_is_75_when_nothing_was_found() {
     ]);
     tool.arg(results.path())
         .args(["--pair", "Figure1.java:14,Figure1.java:27", "--"]);
-    tool.args(&program(&["Figure1"]).args);
+    tool.args(&control_program(&["Figure1"]).args);
     let done = finish(tool, "");
     assert_eq!(
         done.status.code(),

@@ -1,136 +1,11 @@
-//! Programs under control: one thread at a time, whoever a strategy picks. They
-//! do what they do alone, nothing hangs, standstills are told from daemons, and
-//! a seed gives the same run again.
+//! Programs under control: one thread at a time, the one that a strategy
+//! picks. Nothing hangs, deadlocks are told from waiting
+//! daemons, and a seed gives the same run again.
 
-use crate::expected::{Expected, Section};
-use crate::support::{Detected, Program, finish, in_parallel, photofinish, repeat, scratch};
 use std::process::Stdio;
-use std::sync::Mutex;
-
-/// `detect` under a scheduler, with results in a directory of this run alone.
-pub fn under(program: &Program, scheduler: &str, seed: u64, options: &[&str]) -> Detected {
-    let results = tempfile::tempdir().unwrap();
-    let seed = seed.to_string();
-    let command = [
-        "detect",
-        "--scheduler",
-        scheduler,
-        "--seed",
-        &seed,
-        "--results",
-        results.path().to_str().unwrap(),
-    ];
-    program.reported(&[&command, options].concat())
-}
-
-/// Complaints about a controlled run of a program that has no race and must not
-/// stand still.
-fn complaints(section: &Section, alone: &std::process::Output, found: &Detected) -> Vec<String> {
-    let mut wrong = Vec::new();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let mut compare = |what: &str, alone: String, with: String| {
-        if alone != with {
-            wrong.push(format!("{what}: alone\n{alone}\nunder control\n{with}"));
-        }
-    };
-    compare("output", text(&alone.stdout), found.stdout.clone());
-    let exit = serde_json::to_string(&alone.status.code()).unwrap();
-    compare(
-        "exit code",
-        exit,
-        found.report["program"]["exit"].to_string(),
-    );
-    let none = "[]".to_owned();
-    let listed = |key: &str| match &found.report[key] {
-        serde_json::Value::Null => none.clone(),
-        list => list.to_string(),
-    };
-    compare("races", none.clone(), listed("races"));
-    compare("standstills", none.clone(), listed("deadlocks"));
-    let failing =
-        section.diagnosis.as_deref() == Some("uncaught") || alone.status.code() == Some(1);
-    if !failing {
-        compare("uncaught exceptions", none.clone(), listed("failures"));
-    }
-    let ended = &found.report["runs"][0]["ended"];
-    if ended != "exit" && ended != "halt" {
-        wrong.push(format!("ended: {ended}; {}", found.warnings()));
-    }
-    wrong
-}
-
-/// Each section alone and under these schedulers with so many seeds.
-fn as_alone(dir: &str, sections: &[&Section], expected: &Expected, seeds: u64) {
-    let wrong = Mutex::new(Vec::new());
-    in_parallel(sections, |section| {
-        let program = expected.program(dir, section);
-        let alone = program.native();
-        for scheduler in ["random", "pct", "pos"] {
-            for seed in 1..=seeds {
-                let found = under(&program, scheduler, seed, &[]);
-                for text in complaints(section, &alone, &found) {
-                    let name = &section.name;
-                    let text = format!("{name}, {scheduler}, seed {seed}: {text}");
-                    wrong.lock().unwrap().push(text);
-                }
-            }
-        }
-    });
-    let wrong = wrong.into_inner().unwrap();
-    assert!(
-        wrong.is_empty(),
-        "{} complaints\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
-}
-
-fn seeds() -> u64 {
-    (repeat() / 2).max(1) as u64
-}
-
-#[test]
-fn what_breaks_other_tools_runs_to_its_end_unchanged() {
-    let expected = Expected::load("control");
-    let calm =
-        |s: &&Section| s.races.is_empty() && s.diagnosis.as_deref().is_none_or(|d| d == "uncaught");
-    let sections: Vec<&Section> = expected.sections.iter().filter(calm).collect();
-    as_alone("control", &sections, &expected, seeds());
-}
-
-#[test]
-fn programs_that_are_hard_to_watch_are_unchanged_under_control() {
-    let expected = Expected::load("edge");
-    // Programs in a single thread have nothing to schedule. No stack left is a
-    // known limit (docs/limits.md).
-    let limits = ["deep-recursion"];
-    let threads = |s: &&Section| s.threads != Some(1) && !limits.contains(&s.name.as_str());
-    let sections: Vec<&Section> = expected.sections.iter().filter(threads).collect();
-    as_alone("edge", &sections, &expected, seeds());
-}
-
-#[test]
-fn every_way_to_order_threads_works_under_control() {
-    let expected = Expected::load("ordered");
-    let [(_, program)] = &expected.programs("ordered")[..] else {
-        panic!("one main class for all sections");
-    };
-    let alone = program.native();
-    let runs: Vec<(&str, u64)> = ["random", "pct"]
-        .into_iter()
-        .flat_map(|s| (1..=seeds()).map(move |seed| (s, seed)))
-        .collect();
-    let section = &expected.sections[0];
-    in_parallel(&runs, |(scheduler, seed)| {
-        let found = under(program, scheduler, *seed, &[]);
-        let wrong = complaints(section, &alone, &found);
-        assert!(
-            wrong.is_empty(),
-            "{scheduler}, seed {seed}: {}",
-            wrong.join("\n")
-        );
-    });
-}
+use test_support::programs::{
+    Detected, Expected, Program, controlled, finish, photofinish, scratch,
+};
 
 #[test]
 fn a_seed_gives_the_same_run_again() {
@@ -155,7 +30,7 @@ fn a_seed_gives_the_same_run_again() {
         };
         let options = ["--detector", "hybrid"];
         let runs = (0..5)
-            .map(|_| [7, 7, 8].map(|seed| under(&program, "random", seed, &options)))
+            .map(|_| [7, 7, 8].map(|seed| controlled(&program, "random", seed, &options)))
             .find(alike)
             .unwrap_or_else(|| panic!("{}: never the same", section.name));
         let digests = runs
@@ -176,8 +51,8 @@ fn a_seed_gives_the_same_run_again() {
     }
 }
 
-/// Runs under the random walk until the program stands still.
-fn standstill(name: &str) -> (Detected, tempfile::TempDir) {
+/// Thirty runs under the random walk.
+fn thirty_runs(name: &str) -> (Detected, tempfile::TempDir) {
     let expected = Expected::load("control");
     let mut sections = expected.sections.iter();
     let section = sections.find(|s| s.name == name).unwrap();
@@ -211,7 +86,7 @@ fn sees_it_again(results: &std::path::Path, id: &str) {
 
 #[test]
 fn a_deadlock_is_told_with_who_holds_what() {
-    let (found, results) = standstill("deadlock");
+    let (found, results) = thirty_runs("deadlock");
     assert_eq!(found.code, Some(66));
     let deadlock = &found.report["deadlocks"][0];
     assert_eq!(
@@ -230,7 +105,7 @@ fn a_deadlock_is_told_with_who_holds_what() {
 
 #[test]
 fn a_lost_notify_leaves_a_thread_that_nobody_can_wake() {
-    let (found, results) = standstill("lost-notify");
+    let (found, results) = thirty_runs("lost-notify");
     let deadlock = &found.report["deadlocks"][0];
     assert_eq!(deadlock["cycle"], false);
     let main = &deadlock["threads"][0];
@@ -244,7 +119,7 @@ fn a_lost_notify_leaves_a_thread_that_nobody_can_wake() {
 
 #[test]
 fn two_loops_that_try_for_ever_are_a_livelock() {
-    let (found, _results) = standstill("livelock");
+    let (found, _results) = thirty_runs("livelock");
     assert_eq!(found.code, Some(66));
     let kinds: Vec<_> = found.report["deadlocks"]
         .as_array()
@@ -257,7 +132,7 @@ fn two_loops_that_try_for_ever_are_a_livelock() {
 
 #[test]
 fn a_thread_that_dies_is_a_failure_and_nothing_else() {
-    let (found, results) = standstill("dies-holding-nothing");
+    let (found, results) = thirty_runs("dies-holding-nothing");
     assert_eq!(found.report["deadlocks"], serde_json::Value::Null);
     let failure = &found.report["failures"][0];
     assert_eq!(
@@ -330,7 +205,7 @@ fn what_lies_behind_an_order_is_found_by_some_schedule() {
     let section = sections.find(|s| s.name == "figure-1").unwrap();
     let program = expected.program("control", section);
     for scheduler in ["random", "pct", "pos"] {
-        let found = under(&program, scheduler, 1, &["--runs", "10"]);
+        let found = controlled(&program, scheduler, 1, &["--runs", "10"]);
         assert!(found.locations().contains("Figure1.z"), "{scheduler}");
         assert!(!found.locations().contains("Figure1.x"), "{scheduler}");
         let command = found.races()[0]["replay"]["command"].as_str().unwrap();

@@ -1,12 +1,12 @@
 //! Programs that do not end by themselves: limits, Ctrl-C, kill -9; and places
 //! that cannot be written to.
 
-use crate::support::{children, compile, photofinish, scratch, signal};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
+use test_support::programs::{children, compile, photofinish, scratch, signal};
 
 fn classes() -> String {
     compile("crates/photofinish/tests/java/src", &[])

@@ -2,13 +2,13 @@
 //! small methods depend on, exactly; nobody gets lost in programs that do all
 //! that the language has.
 
-use crate::support::{Program, compile, photofinish, root, scratch};
 use predict::deps::{Dep, Deps, Needs};
 use retrace::{Completed, Table, complete};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
+use test_support::programs::{Program, compile, photofinish, root, scratch};
 use trace::{Event, Op, Tables, Trace};
 
 struct Followed {

@@ -1,12 +1,11 @@
 //! Hunts that do not go as hoped: stopped by the user, or on programs that
 //! hang, flood, want input, start others, or do not start at all.
 
-use crate::expected::Expected;
-use crate::support::{Program, finish, jdk, photofinish, scratch, signal};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use test_support::programs::{Expected, Program, finish, jdk, photofinish, scratch, signal};
 
 fn tool(results: &Path, options: &[&str], program: &Program) -> Command {
     let mut tool = photofinish();
@@ -193,5 +192,5 @@ fn no_java_is_69() {
     command.args(["hunt", "--no-config", "--", "Main"]);
     command.env_remove("JAVA_HOME").env("PATH", "/nowhere");
     says(&finish(command, ""), 69, &["install a JDK"]);
-    assert!(jdk("java").arg("-version").output().is_ok());
+    assert!(jdk::tool("java").arg("-version").output().is_ok());
 }

@@ -1,10 +1,10 @@
 //! What a project says once and for all: suppressions, `photofinish.toml`,
 //! baselines; and what is made from the definition of the command line.
 
-use crate::support::{Program, compile, finish, photofinish, scratch};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
+use test_support::programs::{Program, compile, finish, photofinish, scratch};
 
 fn example(name: &str) -> Program {
     let classes = compile("programs/examples/src", &[]);

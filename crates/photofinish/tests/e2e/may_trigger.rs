@@ -3,10 +3,9 @@
 //! machine, so a run may miss what the next one shows: the tests go on until it is
 //! seen, up to a bound that only a broken scheduler reaches.
 
-use crate::expected::{Expected, names};
-use crate::support::{Detected, Program, finish, photofinish};
 use std::collections::BTreeSet;
 use std::path::Path;
+use test_support::programs::{Detected, Expected, Program, finish, names, photofinish};
 
 const ROUNDS: u64 = 12;
 

@@ -1,10 +1,8 @@
 //! A detector says the same of a run as it happens and of its trace.
 
-use crate::expected::{Expected, names};
-use crate::support::{Detected, Program, in_parallel, location, offline, scratch};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use test_support::programs::{Detected, Program, location, offline, scratch};
 
 const DETECTORS: [&str; 4] = ["fasttrack", "hybrid", "lockset", "h"];
 
@@ -71,58 +69,6 @@ fn scripted_encounters() {
         assert_eq!((online.code, offline.code), (Some(66), Some(66)));
         assert_eq!(pairs(&online), pairs(&offline), "{detector}");
     }
-}
-
-/// In every racy section the two accesses are unordered whatever happens, so
-/// happens-before finds the same offline, and hybrid at least that.
-#[test]
-fn racy_sections() {
-    let expected = Expected::load("racy");
-    let wrong = Mutex::new(Vec::new());
-    in_parallel(&expected.sections, |section| {
-        let program = expected.program("racy", section);
-        let trace = record(&section.name, &program, &[]);
-        let (must, may) = (names(&section.races), names(&section.may));
-        let complain = |text: String| {
-            wrong
-                .lock()
-                .unwrap()
-                .push(format!("{}: {text}", section.name))
-        };
-        let fasttrack = offline(&trace, "fasttrack").locations();
-        // Two runs: what hybrid suspects besides may differ between them.
-        let hybrid = offline(&trace, "hybrid").locations();
-        let online = program.detect(&["--detector", "hybrid"]).locations();
-        let all = [
-            ("fasttrack", &fasttrack),
-            ("hybrid, offline,", &hybrid),
-            ("hybrid, online,", &online),
-        ];
-        for (detector, found) in all {
-            let missing: Vec<_> = must.iter().filter(|l| !found.contains(**l)).collect();
-            if !missing.is_empty() {
-                complain(format!("{detector} misses {missing:?}"));
-            }
-        }
-        let known = |l: &&String| must.contains(l.as_str()) || may.contains(l.as_str());
-        for extra in fasttrack.iter().filter(|l| !known(l)) {
-            complain(format!("fasttrack reports {extra}"));
-        }
-        std::fs::remove_dir_all(trace.parent().unwrap()).unwrap();
-    });
-    let wrong = wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn ordered_sections() {
-    let [(_, program)] = &Expected::load("ordered").programs("ordered")[..] else {
-        panic!("one main class for all sections");
-    };
-    let trace = record("ordered", program, &[]);
-    let found = offline(&trace, "fasttrack");
-    assert_eq!(found.locations(), BTreeSet::new());
-    assert_eq!(found.code, Some(0));
 }
 
 #[test]

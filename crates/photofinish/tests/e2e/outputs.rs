@@ -1,10 +1,9 @@
 //! A result in all the forms it is written in, from a run and from what was
 //! kept of it. What they look like inside is for the tests of `report`.
 
-use crate::confirm::{confirm, program};
-use crate::support::{finish, photofinish};
 use serde_json::Value;
 use std::path::Path;
+use test_support::programs::{confirm, control_program, finish, photofinish};
 
 const FORMS: [&str; 4] = ["html", "sarif", "junit", "perfetto"];
 
@@ -40,7 +39,7 @@ fn every_form_of_a_result_and_of_what_was_kept_of_it() {
     let asked = options(&fresh);
     let mut asked: Vec<&str> = asked.iter().map(String::as_str).collect();
     asked.extend(["--trials", "30"]);
-    let found = confirm(&program(&["Figure1"]), &results, &asked);
+    let found = confirm(&control_program(&["Figure1"]), &results, &asked);
     assert_eq!(found.code, Some(66), "{}", found.stderr);
     let confirmed = found
         .races()
@@ -115,7 +114,7 @@ fn every_form_of_a_result_and_of_what_was_kept_of_it() {
 fn a_form_that_cannot_be_written_is_said_before_the_program_runs() {
     for form in FORMS {
         let option = format!("--{form}");
-        let said = program(&["Figure1"]).under(&["detect", &option, "/nowhere/file"]);
+        let said = control_program(&["Figure1"]).under(&["detect", &option, "/nowhere/file"]);
         assert_eq!(said.status.code(), Some(64));
         let text = String::from_utf8_lossy(&said.stderr).into_owned();
         assert!(text.contains("cannot write /nowhere/file"), "{text}");

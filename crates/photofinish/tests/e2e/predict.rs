@@ -1,11 +1,9 @@
 //! `predict`: from one run of each program in `programs/predict`, in which all
 //! went well, what another schedule would show.
 
-use crate::expected::{Expected, names};
-use crate::support::{Detected, Program, compile, in_parallel, location, root};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
+use test_support::programs::{Detected, Program, compile, location, root};
 
 fn program(args: &[&str]) -> Program {
     let classes = compile("programs/predict/src", &[]);
@@ -87,44 +85,6 @@ fn an_entry_changed_without_the_lock_of_its_bucket_races() {
     assert!(run("repaired").races().is_empty());
 }
 
-/// What orders two threads by data that makes no events, in queues, barriers and
-/// collections of the JDK, does so in every schedule. So do atomics, whether they
-/// succeed or fail, and the end of a constructor before a finaliser.
-#[test]
-fn no_schedule_breaks_the_order_that_trusted_code_keeps() {
-    let expected = Expected::load("ordered");
-    let groups = [
-        "synchronizer-",
-        "queue-",
-        "pool-",
-        "future-",
-        "shared-",
-        "life-",
-        "atomic-",
-        "handle-",
-    ];
-    in_parallel(&groups, |group| {
-        let [(_, program)] = &expected.programs("ordered")[..] else {
-            panic!("one main class for all sections");
-        };
-        let names = expected.sections.iter().map(|s| &s.name);
-        let names = names.filter(|name| name.starts_with(group));
-        let mut program = program.clone();
-        program.args.extend(names.cloned());
-        let done = program.reported(&["predict", "--engine", "syncp,osr,sliced"]);
-        assert!(done.races().is_empty(), "{group}: {:#?}", done.races());
-        assert_eq!(
-            done.report["program"]["exit"], 0,
-            "{group}: {}",
-            done.stderr
-        );
-    });
-}
-
-const ENGINES: [&str; 6] = ["hb", "shb", "wcp", "syncp", "osr", "sliced"];
-
-/// Prints the table of docs/predict.md:
-/// `cargo test -p photofinish --test e2e share_of_twenty -- --nocapture`.
 #[test]
 fn what_was_predicted_is_made_to_happen() {
     let results = tempfile::tempdir().unwrap();
@@ -141,45 +101,4 @@ fn what_was_predicted_is_made_to_happen() {
     assert!(race["trials"]["hit"].as_u64().unwrap() > 0, "{race}");
     let found_by = race["found_by"].as_array().unwrap();
     assert!(found_by.contains(&"racefuzzer".into()), "{race}");
-}
-
-#[test]
-fn the_share_of_twenty_known_races_that_each_engine_predicts() {
-    let expected = Expected::load("predict");
-    let found: Mutex<BTreeMap<String, BTreeSet<String>>> = Mutex::default();
-    in_parallel(&expected.sections, |section| {
-        let program = expected.program("predict", section);
-        let done = program.reported(&["predict", "--engine", &ENGINES.join(",")]);
-        let known = names(&section.races);
-        let mut by = BTreeSet::new();
-        for race in done.races() {
-            let real = known.contains(location(race).as_str());
-            // What happens-before leaves unordered is a race, and WCP may err.
-            let sound = race["status"] == "predicted";
-            assert!(real || !sound, "{}: {race:#}", section.name);
-            let engines = race["found_by"].as_array().unwrap();
-            let engines = engines.iter().map(|e| e.as_str().unwrap().to_owned());
-            by.extend(engines.filter(|_| real));
-        }
-        found.lock().unwrap().insert(section.name.clone(), by);
-    });
-    let found = found.into_inner().unwrap();
-    println!("| program | {} |", ENGINES.join(" | "));
-    println!("|---|{}", "---|".repeat(ENGINES.len()));
-    let mut share = [0; ENGINES.len()];
-    for section in &expected.sections {
-        let by = &found[&section.name];
-        let cells = ENGINES.map(|e| if by.contains(e) { "yes" } else { "" });
-        for (sum, cell) in share.iter_mut().zip(cells) {
-            *sum += usize::from(!cell.is_empty());
-        }
-        println!("| {} | {} |", section.name, cells.join(" | "));
-    }
-    let percent = share.map(|n| format!("{} %", 100 * n / expected.sections.len()));
-    println!("| share | {} |", percent.join(" | "));
-    let [hb, shb, _, syncp, osr, sliced] = share;
-    assert!(
-        hb >= 4 && shb <= syncp && syncp <= osr && osr < sliced,
-        "{share:?}"
-    );
 }

@@ -1,12 +1,13 @@
 //! `replay`: the same run again, or a reason why not.
 
-use crate::confirm::{confirm, program};
-use crate::support::{children, finish, jdk, photofinish, root, scratch, signal};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Output, Stdio};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
+use test_support::programs::{
+    children, confirm, control_program, finish, jdk, photofinish, root, scratch, signal,
+};
 
 fn replay(results: &Path, options: &[&str]) -> Output {
     let mut tool = photofinish();
@@ -29,7 +30,7 @@ fn the_interleaving_is_a_table_with_source_lines() {
         "--trials",
         "20",
     ];
-    let found = confirm(&program(&["Figure1"]), results.path(), &options);
+    let found = confirm(&control_program(&["Figure1"]), results.path(), &options);
     assert_eq!(found.code, Some(66), "{}", found.stderr);
     let sources = root().join("programs/control/src");
     let sources = sources.to_str().unwrap();
@@ -92,7 +93,7 @@ fn a_program_that_has_changed_is_named() {
             Thread t = new Thread(() -> {{ {body} x = 1; }}); t.start(); x = 2; t.join(); }} }}"
         );
         std::fs::write(&source, text).unwrap();
-        let done = jdk("javac")
+        let done = jdk::tool("javac")
             .arg("-g")
             .arg("-d")
             .arg(&dir)
@@ -102,7 +103,8 @@ fn a_program_that_has_changed_is_named() {
     };
     compile("");
     let results = dir.join("results");
-    let changing = crate::support::Program::new(&["-cp", dir.to_str().unwrap(), "Changing"]);
+    let changing =
+        test_support::programs::Program::new(&["-cp", dir.to_str().unwrap(), "Changing"]);
     let found = confirm(&changing, &results, &["--trials", "20"]);
     assert_eq!(found.races()[0]["status"], "confirmed", "{}", found.report);
     let done = replay(&results, &["R1"]);
@@ -124,7 +126,7 @@ fn a_debugger_does_not_change_the_schedule() {
         "--trials",
         "20",
     ];
-    confirm(&program(&["Figure1"]), results.path(), &options);
+    confirm(&control_program(&["Figure1"]), results.path(), &options);
     // A port that was free a moment ago.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let number = port.local_addr().unwrap().port().to_string();
@@ -141,7 +143,7 @@ fn a_debugger_does_not_change_the_schedule() {
     let mut line = String::new();
     stdout.read_line(&mut line).unwrap();
     assert!(line.contains("Listening"), "{line}");
-    let mut jdb = jdk("jdb");
+    let mut jdb = jdk::tool("jdb");
     jdb.args(["-attach", &number]);
     let mut jdb = jdb
         .stdin(Stdio::piped())

@@ -2,13 +2,11 @@
 //! is what comes of one that nobody stopped.
 
 use crate::accidents::Disk;
-use crate::expected::Expected;
-use crate::support::{Detected, Program, finish, photofinish, signal};
-use crate::verify::{section, verify};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use test_support::programs::{Detected, Expected, Program, finish, photofinish, signal, verify};
 
 /// What does not depend on how often it was stopped.
 fn outcome(found: &Detected) -> Value {
@@ -41,7 +39,7 @@ fn alone(program: &Program, results: &Path, options: &[&str]) -> Detected {
 
 fn litmus(name: &str) -> Program {
     let expected = Expected::load("verify");
-    expected.program("verify", section(&expected, name))
+    expected.program("verify", expected.section(name))
 }
 
 #[test]

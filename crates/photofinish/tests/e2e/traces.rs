@@ -1,9 +1,9 @@
 //! `trace` on files that need no JVM, and recordings of programs that do.
 
-use crate::support::{Program, compile, offline, photofinish, scratch};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
+use test_support::programs::{Program, compile, offline, photofinish, scratch};
 
 fn trace(args: &[&str]) -> Output {
     photofinish().arg("trace").args(args).output().unwrap()

@@ -1,81 +1,10 @@
 //! What a program does is the same with the tool as without it: everything it
 //! prints, its exit code, its exceptions.
 
-use crate::expected::Expected;
-use crate::support::{Program, finish, in_parallel, jdk, photofinish, root, scratch, sources};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
-
-/// Ways of watching a program.
-const WAYS: [&[&str]; 4] = [
-    &["detect"],
-    &["detect", "--detector", "hybrid"],
-    &["record"],
-    &["record", "--full"],
-];
-
-/// Compares each program with itself alone, in each way of watching it.
-fn unchanged(programs: &[(String, Program)], ways: &[&[&str]]) {
-    let wrong = Mutex::new(Vec::new());
-    in_parallel(programs, |(name, program)| {
-        let alone = program.native();
-        for way in ways {
-            let trace = scratch(&format!("trace-{name}")).join("t.pft");
-            let mut command = way.to_vec();
-            if way[0] == "record" {
-                command.extend(["-o", trace.to_str().unwrap()]);
-            }
-            let with = program.reported(&command);
-            let complain = |what: &str, alone: &str, with: &str| {
-                if alone != with {
-                    let both = format!("alone\n{alone}\nand with the tool\n{with}");
-                    wrong
-                        .lock()
-                        .unwrap()
-                        .push(format!("{name}, {way:?}, {what}: {both}"));
-                }
-            };
-            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-            complain("standard output", &text(&alone.stdout), &with.stdout);
-            complain("standard error", &text(&alone.stderr), &with.stderr);
-            let exit = serde_json::to_string(&alone.status.code()).unwrap();
-            complain(
-                "exit code",
-                &exit,
-                &with.report["program"]["exit"].to_string(),
-            );
-        }
-    });
-    let wrong = wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn programs_that_are_hard_to_watch() {
-    unchanged(&Expected::load("edge").programs("edge"), &WAYS);
-}
-
-#[test]
-fn programs_that_use_everything() {
-    let dirs = ["ordered", "racy", "unsafe", "examples"];
-    let all = dirs.map(|dir| Expected::load(dir).programs(dir));
-    unchanged(&all.concat(), &WAYS);
-}
-
-/// Without hybrid, which asks the detector about every single access, and
-/// without the compiler, which has a test of its own.
-#[test]
-fn kernels() {
-    let expected = Expected::load("bench");
-    let kernels = expected.sections.iter();
-    let all: Vec<_> = kernels
-        .filter(|s| s.kind.as_deref() != Some("javac"))
-        .map(|s| (format!("bench-{}", s.name), expected.program("bench", s)))
-        .collect();
-    unchanged(&all, &[WAYS[0], WAYS[2]]);
-}
+use test_support::programs::{Expected, finish, jdk, photofinish, root, scratch, sources};
 
 #[test]
 fn what_could_not_be_instrumented_is_named() {
@@ -84,7 +13,7 @@ fn what_could_not_be_instrumented_is_named() {
         .iter()
         .find(|(name, _)| name == "edge-huge-method")
         .unwrap();
-    for way in [WAYS[0], WAYS[1]] {
+    for way in [&["detect"][..], &["detect", "--detector", "hybrid"]] {
         let found = huge.reported(way);
         let skipped = found.report["coverage"]["classes_skipped"].to_string();
         assert!(skipped.contains("\"HugeMethod"), "{way:?}: {skipped}");
@@ -134,7 +63,7 @@ fn javac_in_process() {
             files(&out),
         )
     };
-    let (exit, stdout, stderr, classes) = compile(jdk("java"), "native");
+    let (exit, stdout, stderr, classes) = compile(jdk::tool("java"), "native");
     assert_eq!(exit, Some(0), "{stderr}");
     assert!(classes.len() > 300, "{} classes", classes.len());
 

@@ -1,115 +1,15 @@
 //! `verify`: as many executions as there are classes, what they show, and an
 //! honest word about whether that was all.
 
-use crate::expected::{Expected, Section, names};
-use crate::support::{Detected, Program, finish, photofinish};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::Path;
-
-pub fn verify(program: &Program, results: &Path, options: &[&str]) -> Detected {
-    let results = results.to_str().unwrap();
-    program.reported(&[&["verify", "--results", results], options].concat())
-}
-
-/// More executions than a test should wait for.
-const MANY: u64 = 10;
-
-pub fn section<'a>(expected: &'a Expected, name: &str) -> &'a Section {
-    expected.sections.iter().find(|s| s.name == name).unwrap()
-}
-
-/// An exploration that no thread of the JDK's own got in the way of: that it is not
-/// complete then is right, and now and then it happens where there is much to do.
-fn undisturbed(program: &Program) -> Detected {
-    let found = || {
-        let results = tempfile::tempdir().unwrap();
-        verify(program, results.path(), &[])
-    };
-    let disturbed = |found: &Detected| found.report["exploration"]["complete"] != true;
-    let mut last = found();
-    for _ in 0..3 {
-        if !disturbed(&last) {
-            break;
-        }
-        last = found();
-    }
-    last
-}
-
-#[test]
-fn as_many_executions_as_there_are_classes() {
-    let expected = Expected::load("verify");
-    let modelled = expected
-        .sections
-        .iter()
-        .filter(|s| s.modelled != Some(false));
-    assert!(modelled.count() >= 30);
-    for section in &expected.sections {
-        let wanted = section.executions.unwrap();
-        let main = section.main.as_deref();
-        if wanted > MANY || !matches!(main, Some("Litmus" | "Spinning")) {
-            continue;
-        }
-        let program = expected.program("verify", section);
-        let found = undisturbed(&program);
-        let name = &section.name;
-        let exploration = &found.report["exploration"];
-        assert_eq!(exploration["complete"], true, "{name}: {}", found.stderr);
-        assert_eq!(exploration["classes"], wanted, "{name}: {}", found.stderr);
-        let locations = found.locations();
-        let locations: Vec<_> = locations.iter().map(String::as_str).collect();
-        let races: Vec<_> = names(&section.races).into_iter().collect();
-        assert_eq!(locations, races, "{name}");
-        for race in found.races() {
-            assert_eq!(race["status"], "observed", "{name}");
-        }
-        let some = |list: &str| {
-            let list = found.report.get(list).and_then(Value::as_array);
-            list.is_some_and(|list| !list.is_empty())
-        };
-        let diagnosis = section.diagnosis.as_deref();
-        assert_eq!(some("deadlocks"), diagnosis == Some("deadlock"), "{name}");
-        assert_eq!(some("failures"), diagnosis == Some("uncaught"), "{name}");
-        let clean = section.races.is_empty() && diagnosis.is_none();
-        assert_eq!(found.code, Some(if clean { 0 } else { 66 }), "{name}");
-    }
-}
-
-/// Executions that are made before JVMs are used again.
-const ALONE: u64 = 4;
-
-/// The repaired programs: few executions, and two whose first execution uses parts of the JDK
-/// that a JVM makes ready only once.
-#[test]
-fn repaired_programs_are_complete_after_so_many() {
-    for dir in ["jrf", "book"] {
-        let expected = Expected::load(dir);
-        for section in &expected.sections {
-            let reused = ["Bakery-repaired", "LockFreeHashSet-repaired"];
-            let reused = reused.contains(&section.name.as_str());
-            let wanted = section.executions;
-            let Some(wanted) = wanted.filter(|n| reused || *n <= ALONE) else {
-                continue;
-            };
-            let found = undisturbed(&expected.program(dir, section));
-            let (name, exploration) = (&section.name, &found.report["exploration"]);
-            assert_eq!(found.code, Some(0), "{name}: {}", found.stderr);
-            assert_eq!(exploration["complete"], true, "{name}: {exploration}");
-            assert_eq!(exploration["classes"], wanted, "{name}: {exploration}");
-            if reused {
-                let isolated = &exploration["isolated"];
-                assert_eq!(*isolated, Value::Null, "{name}: {exploration}");
-            }
-        }
-    }
-}
+use test_support::programs::{Expected, Program, finish, photofinish, verify, verify_undisturbed};
 
 /// What the JVM does to link it is not part of it: it was once taken for one that
 /// failed, and who waited for it for stuck.
 #[test]
 fn the_first_compare_and_set_succeeds() {
-    let found = undisturbed(&Program::own(&["FirstCas"]));
+    let found = verify_undisturbed(&Program::own(&["FirstCas"]));
     let exploration = &found.report["exploration"];
     assert_eq!(exploration["complete"], true, "{exploration}");
     assert_eq!(found.code, Some(0), "{}", found.stderr);
@@ -118,7 +18,7 @@ fn the_first_compare_and_set_succeeds() {
 /// The thread of the JDK that sees to the end of processes makes no steps. That it
 /// wakes somebody is honoured, and said: the exploration is not complete.
 #[test]
-fn whoever_waits_for_a_process_is_not_stuck() {
+fn a_thread_that_waits_for_a_process_is_not_deadlocked() {
     let results = tempfile::tempdir().unwrap();
     let found = verify(&Program::own(&["Forker"]), results.path(), &[]);
     let report = &found.report;
@@ -137,7 +37,7 @@ fn whoever_waits_for_a_process_is_not_stuck() {
 fn a_second_look_at_what_races_is_a_point_too() {
     let expected = Expected::load("examples");
     let results = tempfile::tempdir().unwrap();
-    let program = expected.program("examples", section(&expected, "Courier"));
+    let program = expected.program("examples", expected.section("Courier"));
     let found = verify(&program, results.path(), &[]);
     assert_eq!(found.report["exploration"]["complete"], true);
     let lines = |race: &Value| -> BTreeSet<u64> {
@@ -156,7 +56,7 @@ fn what_an_execution_showed_can_be_seen_again() {
     let expected = Expected::load("verify");
     for (name, id) in [("race", "R1"), ("deadlock", "D1"), ("assertion", "F1")] {
         let results = tempfile::tempdir().unwrap();
-        let program = expected.program("verify", section(&expected, name));
+        let program = expected.program("verify", expected.section(name));
         let found = verify(&program, results.path(), &[]);
         assert_eq!(found.code, Some(66), "{}", found.stderr);
         let mut tool = photofinish();
@@ -177,7 +77,7 @@ fn what_an_execution_showed_can_be_seen_again() {
 fn what_was_stopped_is_not_complete() {
     let expected = Expected::load("verify");
     let results = tempfile::tempdir().unwrap();
-    let program = expected.program("verify", section(&expected, "twice"));
+    let program = expected.program("verify", expected.section("twice"));
     let found = verify(&program, results.path(), &["--max-executions", "2"]);
     assert_eq!(found.code, Some(75), "{}", found.stderr);
     let exploration = &found.report["exploration"];
@@ -195,8 +95,8 @@ fn what_was_stopped_is_not_complete() {
 #[test]
 fn what_is_not_to_be_checked_is_not_and_still_orders() {
     let expected = Expected::load("verify");
-    let race = expected.program("verify", section(&expected, "race"));
-    let message = expected.program("verify", section(&expected, "message"));
+    let race = expected.program("verify", expected.section("race"));
+    let message = expected.program("verify", expected.section("message"));
     for (program, options, classes) in [
         (&race, ["--untracked", "Litmus.plain"], 1),
         (&race, ["--untracked", "Other.*,Lit*.pl*"], 1),

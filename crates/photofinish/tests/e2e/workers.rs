@@ -1,11 +1,12 @@
 //! Executions in JVMs that are used again: the same as in JVMs of their own, or
 //! said not to be.
 
-use crate::expected::Expected;
-use crate::support::{Detected, Program, children, compile, jdk, photofinish, scratch, signal};
 use serde_json::Value;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
+use test_support::programs::{
+    Detected, Expected, Program, children, compile, jdk, photofinish, scratch, signal,
+};
 
 fn verify(program: &Program, options: &[&str]) -> Detected {
     let results = tempfile::tempdir().unwrap();
@@ -55,7 +56,7 @@ fn programs_in_jars() {
     ] {
         let manifest = dir.join("manifest");
         std::fs::write(&manifest, format!("Main-Class: Relay\n{more}")).unwrap();
-        let mut make = jdk("jar");
+        let mut make = jdk::tool("jar");
         make.arg("cfm").arg(dir.join(jar)).arg(&manifest);
         for class in with {
             make.arg("-C").arg(&classes).arg(class);

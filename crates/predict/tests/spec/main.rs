@@ -1,10 +1,9 @@
 //! Any text as a specification of properties.
 
-mod exercise;
-
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use std::path::Path;
+use test_support::exercise::property as exercise;
 
 /// Words that mean something, so that some of it makes sense.
 fn soup() -> impl Strategy<Value = String> {

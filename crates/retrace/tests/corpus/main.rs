@@ -1,14 +1,10 @@
 //! The corpus of the fuzz target: followed to the end as it is, and without a
 //! panic when some of its bytes are others.
 
-#[path = "../../../trace/tests/exercise/mod.rs"]
-mod trace_exercise;
-
-mod exercise;
-
 use proptest::prelude::*;
 use std::path::Path;
-use trace_exercise::reseal;
+use test_support::exercise::recording as exercise;
+use test_support::exercise::trace_file::reseal;
 
 /// Names and contents.
 fn corpus() -> Vec<(String, Vec<u8>)> {

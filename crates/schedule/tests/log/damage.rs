@@ -1,9 +1,9 @@
 //! Logs that were cut off, changed, or are none.
 
-use crate::exercise;
 use crate::round_trip::logs;
 use proptest::prelude::*;
 use schedule::log::{Error, Header, Writer, read};
+use test_support::exercise::schedule_log as exercise;
 
 /// Signature and version.
 const PREAMBLE: usize = 12;

@@ -2,7 +2,6 @@
 //! bytes at all without harm.
 
 mod damage;
-mod exercise;
 mod round_trip;
 mod seeds;
 mod table;

@@ -1,10 +1,10 @@
 //! Logs made up at random, and what their digests say.
 
-use crate::exercise;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use schedule::log::{End, Entry, Header, Log, Site, ThreadRow, Writer, read};
 use schedule::{Hit, Kind, Op, Ready};
+use test_support::exercise::schedule_log as exercise;
 
 fn op() -> impl Strategy<Value = Op> {
     // Numbers that repeat, that are close to each other, and any at all.

@@ -1,10 +1,10 @@
 //! The fuzz target's first input, made here so that it follows the format.
-//! After a change of it: `UPDATE_SEEDS=1 cargo test -p schedule --test log`.
+//! After a change of it: `PHOTOFINISH_GOLDEN=1 cargo test -p photofinish-schedule --test log`.
 
-use crate::exercise;
 use schedule::log::{Header, Site, Writer};
 use schedule::{Hit, Kind, Op, Ready};
-use std::path::Path;
+use test_support::exercise::schedule_log as exercise;
+use test_support::{golden, root};
 
 pub fn small_log() -> Vec<u8> {
     let header = Header {
@@ -62,15 +62,10 @@ pub fn small_log() -> Vec<u8> {
 
 #[test]
 fn seeds_are_what_the_code_makes() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/schedule_log");
+    let dir = root().join("fuzz/corpus/schedule_log");
     let log = small_log();
     for (name, bytes) in [("whole", &log[..]), ("cut", &log[..log.len() - 3])] {
-        let file = dir.join(name);
-        if std::env::var_os("UPDATE_SEEDS").is_some() {
-            std::fs::create_dir_all(&dir).unwrap();
-            std::fs::write(&file, bytes).unwrap();
-        }
-        assert_eq!(std::fs::read(&file).unwrap(), bytes, "{name}");
+        golden::compare_bytes(&dir.join(name), bytes);
         exercise::any(bytes);
     }
 }

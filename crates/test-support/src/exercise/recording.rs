@@ -1,5 +1,5 @@
-//! Any bytes as a trace: what can be read of it is followed through the class
-//! files it carries, and then looked at. Shared with the fuzz target.
+//! Any bytes as a trace of `record --full`: what can be read of it is followed
+//! through the class files it carries, and races are predicted from it.
 
 use predict::Method;
 use retrace::{Completed, Table, complete};

@@ -1,4 +1,4 @@
-//! What must hold for any bytes; shared with the fuzz target.
+//! Any bytes as a schedule log.
 
 use schedule::log::{Entry, Log, Writer, read};
 use schedule::table::Table;

@@ -1,8 +1,6 @@
 //! Litmus programs as something to explore, and the dumb twin: brute force
 //! over all schedules, with classes told apart by transitive closure.
 
-#![allow(dead_code, reason = "each test file uses a part of this")]
-
 use detect::{Detector, FindingKey, Vectors};
 use explore::{
     Config, Divergence, Execution, Explorer, Guide, Label, Loc, Op, Progress, Ready, Thread,
@@ -95,6 +93,7 @@ pub struct World<'a> {
 }
 
 /// The result of a step, as [`Guide::made`] wants it.
+#[derive(Debug)]
 pub struct Made {
     pub done: bool,
     pub cleared: bool,

@@ -1,7 +1,4 @@
-//! What must hold for any input of the parsers; shared with the fuzz target.
-
-// Each user of this takes a part of it.
-#![allow(dead_code)]
+//! Any bytes as a trace: a file, STD text, a raw buffer of the JVM.
 
 use trace::tables::Str;
 use trace::*;

@@ -1,6 +1,7 @@
 //! The programs in `programs/` and what is expected of them.
 
-use crate::support::{Program, compile, jdk, once, root, scratch};
+use super::{Program, compile, once, scratch};
+use crate::{jdk, root};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
@@ -85,6 +86,27 @@ impl Expected {
         toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
     }
 
+    /// The same for tests that are made from its sections, which live as long as the
+    /// test process.
+    pub fn for_trials(dir: &str) -> &'static Expected {
+        Box::leak(Box::new(Expected::load(dir)))
+    }
+
+    /// The section of this name.
+    pub fn section(&self, name: &str) -> &Section {
+        let mut sections = self.sections.iter();
+        let found = sections.find(|section| section.name == name);
+        found.unwrap_or_else(|| panic!("no section {name}"))
+    }
+
+    /// The program that runs all sections, where they share a main class.
+    pub fn whole(&self, dir: &str) -> Program {
+        let [(_, program)] = &self.programs(dir)[..] else {
+            panic!("one main class for all sections of {dir}");
+        };
+        program.clone()
+    }
+
     /// The programs to run to see all of it: one for all sections, if they
     /// share a main class.
     pub fn programs(&self, dir: &str) -> Vec<(String, Program)> {
@@ -113,7 +135,7 @@ impl Expected {
             let jar = once(format!("jar {}", section.name), || {
                 let jar = scratch(&format!("jar-{}", section.name)).join("app.jar");
                 let below = |path: &String| root().join("programs").join(dir).join(path);
-                let mut make = jdk("jar");
+                let mut make = jdk::tool("jar");
                 make.arg("cfm").arg(&jar).arg(below(manifest));
                 make.args(["-C", &classes, "."]);
                 if let Some(resources) = &section.resources {

@@ -1,5 +1,5 @@
 //! What must hold of any text as a specification: nothing panics, and what is
-//! accepted can be watched. Shared with the fuzz target.
+//! accepted can be watched.
 
 use predict::property::{Monitor, Spec, Verdict};
 

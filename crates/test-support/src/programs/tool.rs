@@ -1,6 +1,7 @@
-//! What the end-to-end tests share: compiling the programs, running them with
-//! and without the tool, reading results.
+//! Compiling the programs, running them with and without the tool, reading
+//! results.
 
+use crate::{jdk, root};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -10,24 +11,18 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+/// The directory of the build profile: this test lies in `deps` below it.
+fn build() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    test.ancestors().nth(2).unwrap().to_owned()
 }
 
 /// A directory of this test alone, empty.
 pub fn scratch(name: &str) -> PathBuf {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let dir = build().join("tmp").join(name);
     let _ = std::fs::remove_dir_all(&dir);
     std::fs::create_dir_all(&dir).unwrap();
     dir
-}
-
-/// `java` or another tool of the JDK.
-pub fn jdk(tool: &str) -> Command {
-    match std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty()) {
-        Some(home) => Command::new(Path::new(&home).join("bin").join(tool)),
-        None => Command::new(tool),
-    }
 }
 
 /// All Java sources below a directory.
@@ -60,13 +55,33 @@ pub fn compile(source: &str, options: &[String]) -> PathBuf {
     once(format!("classes {source}"), || run_javac(source, options))
 }
 
+/// What the class files of a directory depend on.
+fn stamp(sources: &[PathBuf], options: &[String]) -> String {
+    let files = sources.iter().map(|file| {
+        let meta = file.metadata().unwrap();
+        let changed = meta.modified().unwrap();
+        format!("{} {} {changed:?}\n", file.display(), meta.len())
+    });
+    let files: String = files.collect();
+    format!("{}\n{options:?}\n{files}", jdk::home().display())
+}
+
+/// Compiles, unless an earlier run of the tests has compiled the same.
 fn run_javac(source: &str, options: &[String]) -> PathBuf {
-    let dir = scratch(&format!("classes-{}", source.replace('/', "-")));
-    let done = jdk("javac")
+    let sources = sources(&root().join(source));
+    let stamp = stamp(&sources, options);
+    let name = format!("classes-{}", source.replace('/', "-"));
+    let dir = build().join("tmp").join(&name);
+    if std::fs::read_to_string(dir.join("stamp")).is_ok_and(|old| old == stamp) {
+        return dir;
+    }
+    // Beside, and moved when complete: other tests may be compiling the same.
+    let new = scratch(&format!("{name}.{}", std::process::id()));
+    let done = jdk::tool("javac")
         .args(["-g", "-nowarn", "-d"])
-        .arg(&dir)
+        .arg(&new)
         .args(options)
-        .args(sources(&root().join(source)))
+        .args(sources)
         .output()
         .expect("javac runs");
     assert!(
@@ -74,12 +89,17 @@ fn run_javac(source: &str, options: &[String]) -> PathBuf {
         "{}",
         String::from_utf8_lossy(&done.stderr)
     );
-    dir
+    std::fs::write(new.join("stamp"), stamp).unwrap();
+    let _ = std::fs::remove_dir_all(&dir);
+    match std::fs::rename(&new, &dir) {
+        Ok(()) => dir,
+        Err(_) => new,
+    }
 }
 
 /// The tool, without anything of the environment that changes its ways.
 pub fn photofinish() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_photofinish"));
+    let mut command = Command::new(build().join("photofinish"));
     command
         .stdin(Stdio::null())
         .env_remove("NO_COLOR")
@@ -120,7 +140,7 @@ impl Program {
 
     /// Without the tool.
     pub fn native(&self) -> Output {
-        let mut java = jdk("java");
+        let mut java = jdk::tool("java");
         java.args(&self.args);
         finish(java, &self.input)
     }

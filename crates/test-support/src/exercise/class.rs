@@ -1,5 +1,4 @@
-//! Everything the crate can do to a class, for any bytes: shared by the tests
-//! and the fuzz target.
+//! Any bytes as a class file: everything that crate `classfile` can do to it.
 
 use classfile::flow::{Flow, FlowError};
 use classfile::{ClassFile, Code, EditError, Editor, PoolFull, Snippet, op};
@@ -63,7 +62,6 @@ fn hold<'a>(
 
 /// Reads, analyses and edits; panics if what comes out is not as good as what
 /// went in.
-#[allow(dead_code)] // Not every test that edits also does this.
 pub fn class(bytes: &[u8]) {
     let Ok(mut class) = ClassFile::parse(bytes) else {
         return;
