@@ -12,6 +12,7 @@ use test_support::programs::{
     Expected, Program, children, compile, finish, jdk, offline, photofinish, root, scratch, signal,
     sources,
 };
+use test_support::trials::say_skipped;
 
 /// The only program of this name in `programs/edge`.
 fn edge(name: &str) -> Program {
@@ -111,13 +112,18 @@ fn kill_9_in_the_middle_of_a_recording() {
 pub struct Disk(pub PathBuf);
 
 impl Disk {
-    /// None where that is not allowed.
-    pub fn mount(name: &str, size: &str) -> Option<Disk> {
+    /// None where that is not allowed; then the test named `test` cannot run, which
+    /// is said.
+    pub fn mount(test: &str, name: &str, size: &str) -> Option<Disk> {
         let dir = scratch(name);
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", &format!("size={size}"), "none"]);
-        let done = mount.arg(&dir).stderr(Stdio::null()).status().ok()?;
-        done.success().then_some(Disk(dir))
+        let done = mount.arg(&dir).stderr(Stdio::null()).status();
+        if !done.is_ok_and(|status| status.success()) {
+            say_skipped(test, "mounting a small file system is not allowed here");
+            return None;
+        }
+        Some(Disk(dir))
     }
 }
 
@@ -158,7 +164,7 @@ fn a_trace_that_may_not_grow() {
     let mut limited = Command::new("sh");
     limited
         .args(["-c", "ulimit -f 400; exec \"$0\" \"$@\""])
-        .arg(env!("CARGO_BIN_EXE_photofinish"))
+        .arg(photofinish().get_program())
         .args(["record", "-o", trace.to_str().unwrap(), "--"])
         .args(&racy().args);
     cut_short(&finish(limited, ""), &trace, "File too large");
@@ -166,8 +172,8 @@ fn a_trace_that_may_not_grow() {
 
 #[test]
 fn a_full_disk_under_a_trace() {
-    let Some(disk) = Disk::mount("full-record", "256k") else {
-        return; // the test above has the same end
+    let Some(disk) = Disk::mount("a_full_disk_under_a_trace", "full-record", "256k") else {
+        return;
     };
     let trace = disk.0.join("t.pft");
     let done = racy().under(&["record", "-o", trace.to_str().unwrap()]);
@@ -176,7 +182,7 @@ fn a_full_disk_under_a_trace() {
 
 #[test]
 fn a_full_disk_under_the_findings() {
-    let Some(disk) = Disk::mount("full-detect", "64k") else {
+    let Some(disk) = Disk::mount("a_full_disk_under_the_findings", "full-detect", "64k") else {
         return;
     };
     let json = scratch("full-detect-json").join("r.json");

@@ -154,7 +154,7 @@ fn only_with_the_same() {
 /// is left decides whether it is noticed at once or only after an execution.
 #[test]
 fn after_a_full_disk() {
-    let Some(disk) = Disk::mount("full-verify", "2m") else {
+    let Some(disk) = Disk::mount("after_a_full_disk", "full-verify", "2m") else {
         return;
     };
     let program = litmus("twice");

@@ -16,6 +16,7 @@ use report::html;
 use report::timeline::Timelines;
 use serde_json::{Value, json};
 use std::path::Path;
+use test_support::trials::{self, skipped, trial};
 
 /// The page in a file; its address.
 fn write(dir: &Path, name: &str, (report, timelines): &(Report, Timelines)) -> String {
@@ -25,20 +26,23 @@ fn write(dir: &Path, name: &str, (report, timelines): &(Report, Timelines)) -> S
     format!("file://{}", path.display())
 }
 
+/// Without a browser the test fails, unless the caller knows that there is none.
+fn main() {
+    let name = "the_page_works_in_a_browser";
+    let excused = std::env::var_os("PHOTOFINISH_NO_BROWSER").is_some();
+    trials::run(vec![match chromium() {
+        None if excused => skipped(name, "there is no Chromium"),
+        program => trial(name, move || {
+            let missing = "there is no Chromium; ./test installs one, or set CHROMIUM";
+            the_page_works(&program.expect(missing));
+        }),
+    }]);
+}
+
 /// All in one test: a browser takes seconds to start.
-#[test]
-fn the_page_works_in_a_browser() {
-    let Some(program) = chromium() else {
-        let excused = std::env::var_os("PHOTOFINISH_NO_BROWSER").is_some();
-        assert!(
-            excused,
-            "there is no Chromium; ./test installs one, or set CHROMIUM"
-        );
-        eprintln!("no browser: the page was not tried");
-        return;
-    };
+fn the_page_works(program: &Path) {
     let home = tempfile::tempdir().unwrap();
-    let mut browser = Browser::start(&program, home.path());
+    let mut browser = Browser::start(program, home.path());
     let plain = write(home.path(), "plain.html", &full());
     opens(&mut browser, &plain);
     steps(&mut browser, &plain);
