@@ -6,6 +6,7 @@
 //! suppress, baseline  what is known already
 //! fingerprint         the same finding in another version of the program
 //! text                names of the program's, safe to print
+//! sources             where source lines come from
 //! ```
 
 mod absorb;
@@ -16,5 +17,6 @@ pub mod finding;
 pub mod fingerprint;
 pub mod merge;
 pub mod result;
+pub mod sources;
 pub mod suppress;
 pub mod text;

@@ -3,6 +3,7 @@
 
 mod advise;
 mod compare;
+mod configs;
 mod hunt;
 mod verify;
 
@@ -165,34 +166,6 @@ pub enum Scheduler {
     DrfinderSerial,
 }
 
-impl Scheduler {
-    /// What the agent calls it; nothing if it is left alone.
-    pub fn strategy(self) -> Option<&'static str> {
-        match self {
-            Scheduler::Native => None,
-            Scheduler::Random => Some("random"),
-            Scheduler::Pct => Some("pct"),
-            Scheduler::Pos => Some("pos"),
-            Scheduler::Contest => Some("contest"),
-            Scheduler::Drfinder => Some(driver::options::FREE),
-            Scheduler::DrfinderSerial => Some("drfinder"),
-        }
-    }
-
-    /// Whether it goes by the may-trigger relation.
-    pub fn is_hidden(self) -> bool {
-        matches!(self, Scheduler::Drfinder | Scheduler::DrfinderSerial)
-    }
-
-    /// Whether one thread runs at a time, so that runs can be replayed.
-    pub fn is_serial(self) -> bool {
-        !matches!(
-            self,
-            Scheduler::Native | Scheduler::Contest | Scheduler::Drfinder
-        )
-    }
-}
-
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set
@@ -225,7 +198,7 @@ pub struct Detect {
     #[arg(long, value_name = "FILE")]
     pub relation: Option<PathBuf>,
     #[command(flatten)]
-    pub steer: Steer,
+    pub control: Control,
     #[command(flatten)]
     pub launch: Launch,
     #[command(flatten)]
@@ -262,7 +235,7 @@ pub struct Confirm {
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
     #[command(flatten)]
-    pub steer: Steer,
+    pub control: Control,
     #[command(flatten)]
     pub launch: Launch,
     #[command(flatten)]
@@ -295,28 +268,9 @@ pub struct Replay {
     pub show: Show,
 }
 
-impl Confirm {
-    /// What `confirm` would do with nothing else said than this.
-    pub fn plain(results: PathBuf, launch: Launch, show: Show) -> Confirm {
-        let Cli { command, .. } = Cli::parse_from(["photofinish", "confirm", "--", "Main"]);
-        match command {
-            Command::Confirm(plain) => Confirm {
-                steer: Steer {
-                    results,
-                    ..plain.steer
-                },
-                launch,
-                show,
-                ..*plain
-            },
-            _ => unreachable!("that was the command"),
-        }
-    }
-}
-
 /// Runs with one thread at a time.
 #[derive(Clone, Debug, Args)]
-pub struct Steer {
+pub struct Control {
     /// What random choices begin with; run or trial N uses this plus N - 1
     #[arg(long, value_name = "S", default_value = "1")]
     pub seed: u64,

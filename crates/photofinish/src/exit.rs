@@ -1,9 +1,7 @@
 //! The exit codes. Scripts and CI jobs rely on them; they follow sysexits.h
 //! where it has a word for the case.
 
-use driver::java::JavaError;
-use driver::process::ProcessError;
-use driver::run::RunError;
+use engine::{Error, Verdict};
 
 /// The program was exercised and nothing was found.
 pub const NOTHING_FOUND: u8 = 0;
@@ -41,40 +39,47 @@ impl Failure {
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Failure {
         let error = error.into();
-        let of_process = error.downcast_ref::<ProcessError>();
-        let code = match (error.downcast_ref::<RunError>(), of_process) {
-            (Some(RunError::UnusableJava { .. }), _) => NO_JAVA,
-            (Some(RunError::Process(ProcessError::Input { .. })), _)
-            | (_, Some(ProcessError::Input { .. })) => USAGE,
-            _ if error.is::<JavaError>() => NO_JAVA,
-            _ => TOOL_FAILED,
+        let code = match error.downcast_ref::<Error>() {
+            Some(Error::Usage(_)) => USAGE,
+            Some(Error::NoJava(_)) => NO_JAVA,
+            Some(Error::ToolFailed(_)) | None => TOOL_FAILED,
         };
         Failure { code, error }
+    }
+}
+
+/// What the process ends with.
+pub fn code(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::NothingFound => NOTHING_FOUND,
+        Verdict::Found => FOUND,
+        Verdict::NotExercised => NOT_EXERCISED,
+        Verdict::Limit => LIMIT,
+        Verdict::ToolFailed => TOOL_FAILED,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use anyhow::Context;
 
     #[test]
-    fn errors_that_are_not_ours_have_codes_of_their_own() {
-        let unusable = RunError::UnusableJava {
-            java: "/j/bin/java".into(),
-            version: "25".into(),
-            why: "this JDK's classes are not as expected".into(),
-        };
-        assert_eq!(Failure::from(unusable).code, NO_JAVA);
-        let input = || ProcessError::Input {
-            path: "nowhere".into(),
-            source: std::io::ErrorKind::NotFound.into(),
-        };
-        assert_eq!(Failure::from(input()).code, USAGE);
-        let failure = Failure::from(RunError::Process(input()));
+    fn errors_of_the_engine_have_codes_of_their_own() {
+        let usage = || Error::usage("which program?");
+        assert_eq!(Failure::from(usage()).code, USAGE);
+        let said = Err::<(), _>(usage()).context("nothing was done");
+        let failure = Failure::from(said.unwrap_err());
         assert_eq!(failure.code, USAGE);
         let text = format!("{:#}", failure.error);
-        assert_eq!(text.matches("not found").count(), 1, "{text}");
-        let ours = RunError::Agent("no memory".into());
+        assert_eq!(text, "nothing was done: which program?");
+        let java = Error::from(driver::java::JavaError::NotFound);
+        assert_eq!(Failure::from(java).code, NO_JAVA);
+        let ours = Error::tool_failed("no memory");
         assert_eq!(Failure::from(ours).code, TOOL_FAILED);
+        assert_eq!(
+            Failure::from(std::io::Error::other("full")).code,
+            TOOL_FAILED
+        );
     }
 }

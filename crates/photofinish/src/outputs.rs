@@ -3,9 +3,9 @@
 
 use crate::args::Show;
 use crate::exit::{self, Failure};
-use crate::sources::SourceTree;
 use anyhow::Context;
 use driver::store::Store;
+use engine::sources::SourceTree;
 use findings::result::Report;
 use report::sarif;
 use report::timeline::{Timeline, Timelines};
@@ -80,11 +80,6 @@ impl Outputs {
             .into_iter()
             .filter_map(|name| Some((timeline(&name)?, name)));
         found.map(|(timeline, name)| (name, timeline)).collect()
-    }
-
-    /// Writes them all, of a result without schedules.
-    pub fn write(self, report: &Report) -> Result<(), Failure> {
-        self.write_with(report, &Timelines::new())
     }
 
     /// Writes them all, with these schedules.

@@ -1,52 +1,52 @@
-//! One line on standard error that says what is going on; only on a terminal.
+//! What is going on, on standard error: a line that is replaced, only on a
+//! terminal; and a line for each run or repair, also with `--verbose`.
 
+use engine::Progress;
+use findings::result::Race;
+use findings::suppress::name;
+use findings::text::clean;
 use std::cell::{Cell, RefCell};
-use std::io::IsTerminal;
-use std::time::Instant;
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// How often the number of executions is shown.
+const OFTEN: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
-pub struct Progress {
-    on: bool,
+pub struct Terminal {
+    /// The line that is replaced is shown.
+    line: bool,
+    /// Runs and repairs are shown.
+    steps: bool,
+    /// Stages are shown.
+    stages: bool,
     /// What every line begins with.
     head: RefCell<String>,
-    deadline: Option<Instant>,
+    deadline: Cell<Option<Instant>>,
     shown: Cell<bool>,
+    /// When the number of executions was shown last.
+    explored: Cell<Option<Instant>>,
 }
 
-impl Progress {
+impl Terminal {
     /// Shown unless the user wants silence.
-    pub fn new(quiet: bool, deadline: Option<Instant>) -> Progress {
-        Progress {
-            on: !quiet && std::io::stderr().is_terminal(),
+    pub fn new(quiet: bool, verbose: bool) -> Terminal {
+        let line = !quiet && std::io::stderr().is_terminal();
+        Terminal {
+            line,
+            steps: line || verbose,
+            stages: verbose,
             head: RefCell::default(),
-            deadline,
-            shown: Cell::new(false),
+            deadline: Cell::default(),
+            shown: Cell::default(),
+            explored: Cell::default(),
         }
     }
 
-    pub fn is_on(&self) -> bool {
-        self.on
-    }
-
-    /// What the lines from now on begin with.
-    pub fn head(&self, text: String) {
-        *self.head.borrow_mut() = text;
-    }
-
-    /// Replaces the line.
-    pub fn say(&self, text: &str) {
-        if !self.on {
-            return;
-        }
-        let left = match self.deadline {
-            Some(at) => {
-                let left = at.saturating_duration_since(Instant::now()).as_secs();
-                format!(" ({}:{:02} left)", left / 60, left % 60)
-            }
-            None => String::new(),
-        };
-        eprint!("\r\x1b[K{}{text}{left}", self.head.borrow());
-        self.shown.set(true);
+    /// Runs are not shown if there is only one.
+    pub fn steps_if(mut self, several: bool) -> Terminal {
+        self.steps &= several;
+        self
     }
 
     /// Takes the line away, so that other text can follow.
@@ -57,7 +57,76 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Progress for Terminal {
+    fn deadline(&self, at: Option<Instant>) {
+        self.deadline.set(at);
+    }
+
+    fn stage(&self, name: &str) {
+        if self.stages {
+            self.clear();
+            eprintln!("photofinish: {name}");
+        }
+    }
+
+    fn tally(&self, stage: &str, suspected: usize, certain: usize) {
+        *self.head.borrow_mut() = format!("{stage}: {suspected} suspected, {certain} found; ");
+    }
+
+    fn doing(&self, text: &str) {
+        if !self.line {
+            return;
+        }
+        let left = match self.deadline.get() {
+            Some(at) => {
+                let left = at.saturating_duration_since(Instant::now()).as_secs();
+                format!(" ({}:{:02} left)", left / 60, left % 60)
+            }
+            None => String::new(),
+        };
+        eprint!("\r\x1b[K{}{text}{left}", self.head.borrow());
+        self.shown.set(true);
+    }
+
+    fn step(&self, text: &str) {
+        if self.steps {
+            eprintln!("photofinish: {text}");
+        }
+    }
+
+    fn found(&self, race: &Race) {
+        if self.line {
+            self.clear();
+            let place = clean(&name(&race.location));
+            eprintln!("{}: race on {place}, {}", race.id, race.status.word());
+        }
+    }
+
+    fn explored(&self, so_far: &explore::Progress) {
+        let soon = |at: Instant| at.elapsed() < OFTEN;
+        if !self.line || self.explored.get().is_some_and(soon) {
+            return;
+        }
+        self.explored.set(Some(Instant::now()));
+        let of = so_far.estimate.map_or(String::new(), |all| {
+            format!(" of about {}", all.round() as u64)
+        });
+        let mut out = std::io::stderr();
+        let _ = write!(
+            out,
+            "\r\x1b[Kphotofinish: {} executions{of}",
+            so_far.executions
+        );
+        let _ = out.flush();
+        self.shown.set(true);
+    }
+
+    fn complaint(&self, line: &str) {
+        eprintln!("{}", clean(line));
+    }
+}
+
+impl Drop for Terminal {
     fn drop(&mut self) {
         self.clear();
     }

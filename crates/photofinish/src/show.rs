@@ -3,40 +3,35 @@
 use crate::args::{self, Color, Show};
 use crate::exit::{self, Failure};
 use crate::outputs::Outputs;
-use crate::saved;
-use crate::sources::SourceTree;
-use crate::suppress;
 use anyhow::Context;
 use driver::process::Output;
+use engine::sources::SourceTree;
+use engine::{Answer, Verdict, saved, suppress};
 use findings::baseline::Comparison;
 use findings::result::Report;
+use findings::suppress::Suppressions;
 use report::terminal::{self, Options};
 use report::timeline::Timelines;
 use std::ffi::OsString;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 
-/// `photofinish 0.1.0`.
-pub fn tool() -> String {
-    format!("photofinish {}", env!("CARGO_PKG_VERSION"))
-}
-
 /// `photofinish report FILE`.
 pub fn command(args: &args::Report) -> Result<u8, Failure> {
-    let known = suppress::load(&args.show)?;
+    let known = suppressions(&args.show)?;
     let mut report = saved::load(&args.file, args.result)?;
     let outputs = Outputs::open(&args.show)?;
     let kept = match saved::results(&args.file, &report) {
         Some(results) => outputs.kept(results, args.result),
         None => Timelines::new(),
     };
-    let mut code = match report.has_findings() {
-        true => exit::FOUND,
-        false => exit::NOTHING_FOUND,
+    let mut verdict = match report.has_findings() {
+        true => Verdict::Found,
+        false => Verdict::NothingFound,
     };
-    code = suppress::apply(&known, &mut report, code);
-    if code == exit::NOTHING_FOUND && report::exploration::is_incomplete(&report) {
-        code = exit::LIMIT;
+    verdict = suppress::apply(&known, &mut report, verdict);
+    if verdict == Verdict::NothingFound && report::exploration::is_incomplete(&report) {
+        verdict = Verdict::Limit;
     }
     if let Some(old) = &args.baseline {
         let (earlier, name) = saved::baseline(old, &args.file)?;
@@ -46,7 +41,7 @@ pub fn command(args: &args::Report) -> Result<u8, Failure> {
         let failed =
             { report.failures.iter() }.all(|f| earlier.failures.iter().any(|known| known.same(f)));
         if found.new.is_empty() && stood && failed {
-            code = exit::NOTHING_FOUND;
+            verdict = Verdict::NothingFound;
         }
         report
             .other
@@ -58,7 +53,28 @@ pub fn command(args: &args::Report) -> Result<u8, Failure> {
         let program: Vec<OsString> = report.program.args.iter().map(OsString::from).collect();
         with_schedules(&report, &args.show, &program, &kept, std::io::stdout())?;
     }
-    Ok(code)
+    Ok(exit::code(verdict))
+}
+
+/// What `--suppress` names; read before anything is run.
+pub fn suppressions(show: &Show) -> Result<Suppressions, Failure> {
+    match &show.suppress {
+        Some(path) => Ok(suppress::load(path)?),
+        None => Ok(Suppressions::default()),
+    }
+}
+
+/// Where the answer goes that a command came to: to all files, and as text.
+pub fn answer(
+    answer: &Answer,
+    show: &Show,
+    outputs: Outputs,
+    program: &[OsString],
+    timelines: &Timelines,
+) -> Result<u8, Failure> {
+    outputs.write_with(&answer.report, timelines)?;
+    with_schedules(&answer.report, show, program, timelines, std::io::stderr())?;
+    Ok(exit::code(answer.verdict))
 }
 
 /// What to do with the program's standard output.
@@ -71,17 +87,8 @@ pub fn program_output(show: &Show) -> Output {
     }
 }
 
-/// The report as text, unless the user wants silence.
-pub fn to_terminal(
-    report: &Report,
-    show: &Show,
-    program: &[OsString],
-    out: impl Write + IsTerminal,
-) -> Result<(), Failure> {
-    with_schedules(report, show, program, &Timelines::new(), out)
-}
-
-/// The same, and how races came about that were made to happen.
+/// The report as text, unless the user wants silence; and how races came about
+/// that were made to happen.
 pub fn with_schedules(
     report: &Report,
     show: &Show,

@@ -7,6 +7,7 @@
 //! advice              what to change, and what was tried of it
 //! exploration         whether every schedule was seen
 //! compare             several schedulers side by side
+//! violations          atomicity violations and properties
 //! ```
 
 pub mod advice;
@@ -19,3 +20,4 @@ pub mod sarif;
 pub mod snippet;
 pub mod terminal;
 pub mod timeline;
+pub mod violations;

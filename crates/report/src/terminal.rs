@@ -11,6 +11,7 @@ use crate::snippet::span;
 use crate::timeline::Timelines;
 use findings::finding::{AccessOp, Frame, Location, in_jdk};
 use findings::result::{Access, Race, Report, Run};
+pub use findings::sources::{NoSources, Sources};
 use findings::suppress::array_type;
 use findings::text::{clean, clean_line, counted};
 use std::io::{self, Write};
@@ -21,23 +22,6 @@ const SHORT_STACK: usize = 6;
 const MOST_LOCKS: usize = 4;
 /// Skipped classes named unless everything is asked for.
 const SHORT_LIST: usize = 5;
-
-/// Where source lines come from.
-pub trait Sources: std::fmt::Debug {
-    /// The path to show and the text of the line, if the file can be found.
-    /// `class` is the binary name, `file` the bare name from the class file.
-    fn line(&self, class: &str, file: &str, line: u32) -> Option<(String, String)>;
-}
-
-/// No sources at hand.
-#[derive(Debug)]
-pub struct NoSources;
-
-impl Sources for NoSources {
-    fn line(&self, _: &str, _: &str, _: u32) -> Option<(String, String)> {
-        None
-    }
-}
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {

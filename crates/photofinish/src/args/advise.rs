@@ -1,6 +1,6 @@
 //! The arguments of `advise`.
 
-use super::{Launch, Show, Steer};
+use super::{Control, Launch, Show};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ pub struct Advise {
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
     #[command(flatten)]
-    pub steer: Steer,
+    pub control: Control,
     #[command(flatten)]
     pub launch: Launch,
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! `compare`.
 
-use super::{Launch, Scheduler, Steer};
+use super::{Control, Launch, Scheduler};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ pub struct Compare {
     #[arg(short, long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub steer: Steer,
+    pub control: Control,
     #[command(flatten)]
     pub launch: Launch,
 }

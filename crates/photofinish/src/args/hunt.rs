@@ -1,6 +1,6 @@
 //! `hunt`, and the commands that are made from these definitions themselves.
 
-use super::{Launch, Show, Steer};
+use super::{Control, Launch, Show};
 use clap::Args;
 use clap_complete::Shell;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub struct Hunt {
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
     #[command(flatten)]
-    pub steer: Steer,
+    pub control: Control,
     #[command(flatten)]
     pub launch: Launch,
     #[command(flatten)]

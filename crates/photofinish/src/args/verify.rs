@@ -1,6 +1,6 @@
 //! The options of `verify`.
 
-use super::{Launch, Show, Steer};
+use super::{Control, Launch, Show};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ pub struct Verify {
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
     #[command(flatten)]
-    pub steer: Steer,
+    pub control: Control,
     #[command(flatten)]
     pub launch: Launch,
     #[command(flatten)]

@@ -1,0 +1,675 @@
+//! `confirm`: make suspected races happen (RaceFuzzer, Sen 2008).
+//!
+//! ```text
+//! pairs    a report's race as two sets of statements; which race a hit is
+//! verdict  what came of a trial, against a reference run
+//! tally    the account of a pair's trials
+//! earlier  schedules of a saved report, which the new result keeps
+//! ```
+//!
+//! A race is called confirmed only if the scheduler had two threads stand side
+//! by side at its two statements, about to access the same location, at least
+//! one to write. The trials of a pair are judged in the order of their seeds
+//! and stop by the same rule however many run at once, so that the result does
+//! not depend on `--jobs`.
+
+mod earlier;
+mod pairs;
+mod tally;
+mod verdict;
+
+use crate::config::{self, ControlConfig, LaunchConfig};
+use crate::controlled_run;
+use crate::error::Error;
+use crate::launch::{Launcher, Plan, RunDir};
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::verdict::{Answer, Verdict};
+use driver::options::{Control, Mode, Statement};
+use driver::pool::{self, Ended};
+use driver::process::{Input, Outcome, Output, Stopped};
+use driver::run::RunResult;
+use driver::store::Writer;
+use findings::confirmed::Deadlock;
+use findings::result::{Race, Report};
+use findings::suppress::Suppressions;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use tally::{Kept, Tallies, Tally, Trial};
+use verdict::{Choice, Reference};
+
+/// Controlled runs that look for pairs, besides a free one.
+const CONTROLLED_RUNS: usize = 3;
+
+/// How the warning begins that names what there was no time for.
+pub const NO_TIME: &str = "no time was left to try ";
+
+/// The strategy of trials.
+const STRATEGY: &str = "racefuzzer";
+
+/// Where pairs of statements come from.
+#[derive(Clone, Debug, Default)]
+pub enum Pairs {
+    /// From runs of its own with the hybrid detector.
+    #[default]
+    Looked,
+    /// The races of this report. It also says what the program is, unless that
+    /// is said again.
+    Report(Box<Report>),
+    /// Two statements each.
+    Named(Vec<[Statement; 2]>),
+}
+
+/// What `confirm` is told.
+#[derive(Clone, Debug)]
+pub struct ConfirmConfig {
+    pub pairs: Pairs,
+    /// Only these races, by their ids; all if there are none.
+    pub races: Vec<String>,
+    /// Runs for each pair.
+    pub trials: u32,
+    /// Do not stop when a race has been confirmed in both orders.
+    pub all_trials: bool,
+    /// Runs side by side; if none, one a core.
+    pub jobs: Option<u32>,
+    /// The program's standard input; if none, it is empty.
+    pub input: Option<PathBuf>,
+    pub suppress: Suppressions,
+    pub control: ControlConfig,
+    pub launch: LaunchConfig,
+}
+
+impl Default for ConfirmConfig {
+    fn default() -> ConfirmConfig {
+        ConfirmConfig {
+            pairs: Pairs::default(),
+            races: Vec::new(),
+            trials: 100,
+            all_trials: false,
+            jobs: None,
+            input: None,
+            suppress: Suppressions::default(),
+            control: ControlConfig::default(),
+            launch: LaunchConfig::default(),
+        }
+    }
+}
+
+impl ConfirmConfig {
+    /// How to start the program: the report says it if nobody else does.
+    pub fn launch(&self) -> LaunchConfig {
+        let mut launch = self.launch.clone();
+        if let (Pairs::Report(report), true) = (&self.pairs, launch.program.is_empty()) {
+            launch.program = report.program.args.iter().map(OsString::from).collect();
+        }
+        launch
+    }
+}
+
+/// Makes suspected races happen, and keeps the result.
+pub fn confirm(config: &ConfirmConfig, progress: &dyn Progress) -> Result<Answer, Error> {
+    let launch = config.launch();
+    let launcher = Launcher::new(&launch)?;
+    let mut store = controlled_run::store(&config.control)?;
+    let began = Instant::now();
+    let limit = launch.time_limit;
+    let deadline = limit.and_then(|limit| began.checked_add(limit));
+    progress.deadline(deadline);
+    // Of an earlier result only the races are of use: its runs were others.
+    let mut saved = match &config.pairs {
+        Pairs::Report(saved) => Some(Report {
+            runs: Vec::new(),
+            deadlocks: Vec::new(),
+            failures: Vec::new(),
+            coverage: Default::default(),
+            warnings: Vec::new(),
+            timing: Default::default(),
+            ..(**saved).clone()
+        }),
+        Pairs::Looked | Pairs::Named(_) => None,
+    };
+    if let Some(saved) = &mut saved {
+        saved.warnings = earlier::take_over(saved, &mut store, &config.control)?;
+    }
+    let tried = try_races(config, &launcher, &mut store, saved, deadline, progress)?;
+    let mut report = tried.report;
+    report.timing.total_s = began.elapsed().as_secs_f64();
+    config.suppress.apply(&mut report);
+    let program = controlled_run::program(&launcher.java, &launch, config.input.as_deref())?;
+    store.finish(program, &report)?;
+    let verdict = match tried.verdict {
+        Verdict::NothingFound | Verdict::Found if report.has_findings() => Verdict::Found,
+        Verdict::NothingFound | Verdict::Found if tried.limited || tried.interrupted => {
+            Verdict::Limit
+        }
+        Verdict::Found => Verdict::NothingFound,
+        verdict => verdict,
+    };
+    Ok(Answer { report, verdict })
+}
+
+/// What came of the trials.
+#[derive(Debug)]
+pub struct Tried {
+    pub report: Report,
+    /// Of the runs before the trials.
+    pub verdict: Verdict,
+    pub limited: bool,
+    pub interrupted: bool,
+}
+
+/// Tries the races of a report, or those that a run of its own finds. What the
+/// report has already stays, under the same ids.
+pub fn try_races(
+    config: &ConfirmConfig,
+    launcher: &Launcher<'_>,
+    store: &mut Writer,
+    saved: Option<Report>,
+    deadline: Option<Instant>,
+    progress: &dyn Progress,
+) -> Result<Tried, Error> {
+    let mut work = Work {
+        store,
+        config,
+        launcher,
+        deadline,
+        limited: false,
+        interrupted: false,
+        warnings: BTreeSet::new(),
+        compared_with: String::new(),
+        progress,
+    };
+    let (mut report, verdict) = work.confirm(saved)?;
+    report.warnings.extend(std::mem::take(&mut work.warnings));
+    Ok(Tried {
+        report,
+        verdict,
+        limited: work.limited,
+        interrupted: work.interrupted,
+    })
+}
+
+/// What to bring together: a race of the report, or two places that the user
+/// named.
+struct Target {
+    name: String,
+    race: Option<Race>,
+    sides: [Vec<Statement>; 2],
+}
+
+impl Target {
+    /// One of the two, for people: the line, if that is known.
+    fn place(&self, side: usize) -> Option<String> {
+        let access = self.race.as_ref().and_then(|race| race.accesses.get(side));
+        let line = access.and_then(|a| Some(format!("{}:{}", a.at.file.as_ref()?, a.at.line?)));
+        line.or_else(|| Some(self.sides.get(side)?.first()?.to_string()))
+    }
+}
+
+struct Work<'a> {
+    config: &'a ConfirmConfig,
+    launcher: &'a Launcher<'a>,
+    store: &'a mut Writer,
+    deadline: Option<Instant>,
+    limited: bool,
+    interrupted: bool,
+    warnings: BTreeSet<String>,
+    /// What output is compared with, in words.
+    compared_with: String,
+    progress: &'a dyn Progress,
+}
+
+impl Work<'_> {
+    /// The report, and the verdict of the runs before the trials.
+    fn confirm(&mut self, saved: Option<Report>) -> Result<(Report, Verdict), Error> {
+        self.progress.doing("running the program alone");
+        let alone = self.launcher.native(self.input(), self.left())?;
+        let mut session = self.launcher.session();
+        if self.over(&alone) {
+            return Ok(self.give_up(session, saved));
+        }
+        let own_run = saved.is_none() && !matches!(self.config.pairs, Pairs::Named(_));
+        if own_run {
+            self.progress
+                .doing("looking for pairs with the hybrid detector");
+            let dir = self.launcher.directory("hybrid")?;
+            let plan = self.plan(Mode::Hybrid, None);
+            let run = self.launcher.run_in(&dir, plan)?;
+            let over = self.over(&run.outcome);
+            session.add(run);
+            if over || session.is_over() {
+                return Ok(session.finish("confirm"));
+            }
+        }
+        // With the detector they may find pairs that the free run did not show.
+        let mode = if own_run { Mode::Hybrid } else { Mode::None };
+        let (reference, kept) = self.reference(&alone, mode, &mut session)?;
+        let (own, verdict) = session.finish("confirm");
+        let before = saved.as_ref().map_or(0, |saved| saved.runs.len() as u64);
+        let mut report = match saved {
+            Some(mut saved) => {
+                saved.absorb(own);
+                saved.command = "confirm".to_owned();
+                saved
+            }
+            None => own,
+        };
+        report.program.exit = alone.exit;
+        report.program.output_sha256 = alone.output_sha256.clone();
+        report.timing.native_s = Some(alone.elapsed.as_secs_f64());
+        if !self.compared_with.is_empty() {
+            let reference = self.compared_with.clone().into();
+            report.other.insert("reference".to_owned(), reference);
+        }
+        self.keep_runs(&mut report, before, kept)?;
+        if matches!(verdict, Verdict::NotExercised | Verdict::ToolFailed) || self.interrupted {
+            return Ok((report, verdict));
+        }
+        let targets = self.targets(&report)?;
+        let mut untried = Vec::new();
+        for target in targets {
+            let name = target.name.clone();
+            let stopped = self.interrupted || self.limited;
+            if stopped || self.try_to_confirm(target, &reference, &mut report)? == 0 {
+                untried.push(name);
+            }
+        }
+        if !untried.is_empty() {
+            self.warn(format!("{NO_TIME}{}", pairs::listed(&untried)));
+        }
+        // Strongest first, as everywhere; ids stay what they were.
+        report.rank();
+        Ok((report, verdict))
+    }
+
+    fn give_up(&self, session: Session, saved: Option<Report>) -> (Report, Verdict) {
+        let (own, _) = session.finish("confirm");
+        let mut report = saved.unwrap_or(Report {
+            warnings: Vec::new(),
+            ..own
+        });
+        let text = "stopped before the program had ended once: nothing was tried";
+        report.warnings.push(text.to_owned());
+        (report, Verdict::Limit)
+    }
+
+    /// Which races are to be tried, or places.
+    fn targets(&mut self, report: &Report) -> Result<Vec<Target>, Error> {
+        let pairs = match &self.config.pairs {
+            Pairs::Named(pairs) => &pairs[..],
+            Pairs::Looked | Pairs::Report(_) => &[],
+        };
+        let named = pairs.iter().map(|[a, b]| Target {
+            name: format!("{a},{b}"),
+            race: None,
+            sides: [vec![a.clone()], vec![b.clone()]],
+        });
+        let mut targets: Vec<Target> = named.collect();
+        let wanted = &self.config.races;
+        for id in wanted {
+            if !report.races.iter().any(|race| race.id == *id) {
+                let known: Vec<&str> = report.races.iter().map(|r| r.id.as_str()).collect();
+                return Err(Error::usage(format!(
+                    "there is no race {id}; there are: {}",
+                    known.join(", ")
+                )));
+            }
+        }
+        for race in &report.races {
+            if !wanted.is_empty() && !wanted.contains(&race.id) {
+                continue;
+            }
+            match pairs::sides(race) {
+                Some(sides) => targets.push(Target {
+                    name: race.id.clone(),
+                    race: Some(race.clone()),
+                    sides,
+                }),
+                None => self.warn(format!(
+                    "{} was not tried: the class files do not say where its statements are",
+                    race.id
+                )),
+            }
+        }
+        Ok(targets)
+    }
+
+    /// Finds out what an undisturbed run does; controlled runs without a target
+    /// go into the report, and their schedules come back.
+    fn reference(
+        &mut self,
+        alone: &Outcome,
+        mode: Mode,
+        session: &mut Session,
+    ) -> Result<(Reference, BTreeMap<u64, Kept>), Error> {
+        let mut runs: Vec<RunResult> = Vec::new();
+        let mut kept = BTreeMap::new();
+        loop {
+            let number = runs.len() as u64;
+            self.progress
+                .doing("running the program under control, nothing forced");
+            let control =
+                self.control("random", controlled_run::seed(&self.config.control, number));
+            let dir = self
+                .launcher
+                .directory(&format!("reference-{}", number + 1))?;
+            let plan = self.plan(mode, Some(control.clone()));
+            let run = self.launcher.run_in(&dir, plan)?;
+            let over = self.over(&run.outcome);
+            let mut schedule = schedule_of(&control, &run, "reference".to_owned());
+            schedule.mode = mode.name().to_owned();
+            let log = std::fs::read(dir.log()).unwrap_or_default();
+            runs.push(run.clone());
+            kept.insert(session.add(run), Kept { schedule, log });
+            if mode == Mode::Hybrid && runs.len() < CONTROLLED_RUNS && !over {
+                continue;
+            }
+            match Reference::choose(alone, &runs) {
+                Choice::Known(reference, text) => {
+                    self.compared_with = text.clone();
+                    match text.as_str() {
+                        "" => self.warn(
+                            "what the program prints varies by itself, so output was not compared"
+                                .to_owned(),
+                        ),
+                        text if text != verdict::ALONE => {
+                            self.warn(format!("output was compared with that of {text}"));
+                        }
+                        _ => {}
+                    }
+                    return Ok((reference, kept));
+                }
+                Choice::More if over => return Ok((Reference::default(), kept)),
+                Choice::More => {}
+            }
+        }
+    }
+
+    /// Standstills and exceptions of the runs before the trials get their
+    /// schedules.
+    fn keep_runs(
+        &mut self,
+        report: &mut Report,
+        before: u64,
+        kept: BTreeMap<u64, Kept>,
+    ) -> Result<(), Error> {
+        // Races get theirs from the trials.
+        let races = std::mem::take(&mut report.races);
+        let kept = controlled_run::keep(&self.config.control, self.store, report, |run| {
+            let kept = kept.get(&run.checked_sub(before)?)?;
+            Some((kept.schedule.clone(), kept.log.clone()))
+        });
+        report.races = races;
+        kept
+    }
+
+    /// All trials of one pair, and what they mean for the report; how many there
+    /// were.
+    fn try_to_confirm(
+        &mut self,
+        target: Target,
+        reference: &Reference,
+        report: &mut Report,
+    ) -> Result<u64, Error> {
+        let asked = u64::from(self.config.trials);
+        let mut tallies = Tallies::default();
+        tallies.all.extend(target.race.clone().map(Tally::new));
+        let named = target.race.is_none();
+        let (ran, reached) = {
+            let known = |hit: &findings::control::Hit| {
+                let others = report.races.iter().filter(|race| race.id != target.name);
+                !named
+                    && others
+                        .into_iter()
+                        .any(|race| pairs::order(race, hit).is_some())
+            };
+            self.trials(
+                &target,
+                reference,
+                &mut tallies,
+                known,
+                &mut report.deadlocks,
+            )?
+        };
+        // Trials that were cut short tell nothing.
+        if ran == 0 {
+            return Ok(0);
+        }
+        let unmet = tallies.all.iter().all(|tally| tally.hit == 0);
+        if unmet {
+            for (at, reached) in reached.into_iter().enumerate() {
+                if !reached && let Some(place) = target.place(at) {
+                    self.warn(format!(
+                        "{}: in no trial did a thread come to {place} while another could run",
+                        target.name
+                    ));
+                }
+            }
+        }
+        if unmet && named {
+            self.warn(format!(
+                "{} were not brought together in {ran} trials",
+                target.name.replace(',', " and ")
+            ));
+        }
+        for mut tally in tallies.all {
+            if tally.race.id.is_empty() {
+                tally.race.id = next_id(&report.races);
+            }
+            let config = &self.config.control;
+            let store = &mut *self.store;
+            let race = tally.finish(ran, asked, |kept| {
+                let replay =
+                    controlled_run::replay(config, &kept.schedule.name, kept.schedule.seed);
+                store.add(kept.schedule, &kept.log)?;
+                Ok::<_, driver::store::StoreError>(replay)
+            })?;
+            let place = report.races.iter().position(|known| known.id == race.id);
+            match place {
+                Some(at) => report.races[at] = race,
+                None => report.races.push(race),
+            }
+        }
+        for (index, deadlock) in report.deadlocks.iter_mut().enumerate() {
+            deadlock.id = format!("D{}", index + 1);
+        }
+        Ok(ran)
+    }
+
+    /// Runs the trials; how many were judged, and which sides some thread came to.
+    fn trials(
+        &mut self,
+        target: &Target,
+        reference: &Reference,
+        tallies: &mut Tallies,
+        known: impl Fn(&findings::control::Hit) -> bool,
+        deadlocks: &mut Vec<Deadlock>,
+    ) -> Result<(u64, [bool; 2]), Error> {
+        let config = self.config;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let jobs = config::jobs(config.jobs);
+        let dirs: RefCell<BTreeMap<usize, RunDir>> = RefCell::default();
+        let failed: RefCell<Option<Error>> = RefCell::default();
+        let launcher = self.launcher;
+        let deadline = self.deadline;
+        let input = self.input();
+        let control = |number: usize| {
+            let mut control = self.control(
+                STRATEGY,
+                controlled_run::seed(&config.control, number as u64),
+            );
+            control.pair = Some(target.sides.clone());
+            // Neighbours run at the same time.
+            control.cpu = Some(number % cores);
+            control
+        };
+        let next = |number: usize| {
+            if number >= config.trials as usize || deadline.is_some_and(|at| at <= Instant::now()) {
+                return None;
+            }
+            let name = format!(
+                "{}-trial-{}",
+                target.name.replace(['/', ','], "-"),
+                number + 1
+            );
+            match launcher.directory(&name) {
+                Ok(dir) => {
+                    let mut plan = Plan::new(Mode::None, Output::Capture);
+                    plan.control = Some(control(number));
+                    plan.input = input.clone();
+                    plan.time_limit = deadline.map(|at| at - Instant::now());
+                    let request = launcher.request(&dir, plan);
+                    dirs.borrow_mut().insert(number, dir);
+                    Some(request)
+                }
+                Err(failure) => {
+                    *failed.borrow_mut() = Some(failure);
+                    None
+                }
+            }
+        };
+        let mut ran = 0;
+        let mut reached = [false; 2];
+        let mut warnings = BTreeSet::new();
+        let mut limited = false;
+        let progress = self.progress;
+        let take = |number: usize, run: RunResult| {
+            let Some(dir) = dirs.borrow_mut().remove(&number) else {
+                return ControlFlow::Break(());
+            };
+            if matches!(
+                run.outcome.stopped,
+                Some(Stopped::TimeLimit | Stopped::Interrupted)
+            ) {
+                limited = true;
+                return ControlFlow::Break(());
+            }
+            ran += 1;
+            warnings.extend(run.findings.warnings.iter().cloned());
+            let verdict = reference.judge(&run);
+            if let Err(why) = &verdict {
+                let seed = controlled_run::seed(&config.control, number as u64);
+                warnings.insert(format!("{}, seed {seed}: {why}", target.name));
+            }
+            let hits = &run.findings.hits;
+            let log = || std::fs::read(dir.log()).unwrap_or_default();
+            let summary = run.findings.summary.as_ref();
+            if let Some(control) = summary.and_then(|s| s.control.as_ref()) {
+                let now = control.reached;
+                reached = [reached[0] | now[0], reached[1] | now[1]];
+            }
+            let schedule = schedule_of(
+                &control(number),
+                &run,
+                verdict.as_ref().map_or_else(|_| "void".to_owned(), ended),
+            );
+            let trial = Trial {
+                hits,
+                verdict: verdict.as_ref().ok(),
+                schedule: &schedule,
+            };
+            tallies.add(&trial, &known, log);
+            for still in &run.findings.deadlocks {
+                note(deadlocks, Deadlock::of("deadlock", still.clone(), 0));
+            }
+            for still in &run.findings.livelocks {
+                note(deadlocks, Deadlock::of("livelock", still.clone(), 0));
+            }
+            let hit = tallies.all.first().map_or(0, |tally| tally.hit);
+            let name = &target.name;
+            progress.doing(&format!(
+                "{name}: trial {ran} of {}, made to happen in {hit}",
+                config.trials
+            ));
+            if tallies.is_settled() && !config.all_trials {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let ended = pool::run_all(jobs, &launcher.interrupts, next, take)?;
+        if let Some(failure) = failed.into_inner() {
+            return Err(failure);
+        }
+        self.warnings.extend(warnings);
+        self.interrupted |= ended == Ended::Interrupted;
+        let all = ran == u64::from(config.trials) || tallies.is_settled() && !config.all_trials;
+        self.limited |= limited || !all;
+        Ok((ran, reached))
+    }
+
+    fn control(&self, strategy: &str, seed: u64) -> Control {
+        controlled_run::control(&self.config.control, strategy, seed)
+    }
+
+    fn plan(&self, mode: Mode, control: Option<Control>) -> Plan {
+        Plan {
+            control,
+            input: self.input(),
+            time_limit: self.left(),
+            ..Plan::new(mode, Output::Capture)
+        }
+    }
+
+    fn input(&self) -> Input {
+        config::input(self.config.input.as_ref())
+    }
+
+    fn left(&self) -> Option<Duration> {
+        self.deadline
+            .map(|at| at.saturating_duration_since(Instant::now()))
+    }
+
+    /// Whether the run was the last: somebody or the clock stopped it.
+    fn over(&mut self, outcome: &Outcome) -> bool {
+        self.interrupted |= outcome.stopped == Some(Stopped::Interrupted);
+        self.limited |= outcome.stopped == Some(Stopped::TimeLimit);
+        self.interrupted || self.limited
+    }
+
+    fn warn(&mut self, text: String) {
+        self.warnings.insert(text);
+    }
+}
+
+fn note(deadlocks: &mut Vec<Deadlock>, new: Deadlock) {
+    match deadlocks.iter_mut().find(|known| known.same(&new)) {
+        Some(known) => known.runs += 1,
+        None => deadlocks.push(new),
+    }
+}
+
+fn ended(verdict: &verdict::Verdict) -> String {
+    match verdict.detail.as_str() {
+        "" => verdict.effect.name().to_owned(),
+        detail => format!("{}: {detail}", verdict.effect.name()),
+    }
+}
+
+fn schedule_of(control: &Control, run: &RunResult, ended: String) -> driver::store::Schedule {
+    let summary = run.findings.summary.as_ref();
+    let summary = summary.and_then(|s| s.control.as_ref());
+    controlled_run::schedule("", Mode::None.name(), control, summary, &run.outcome, ended)
+}
+
+/// The id after those in use.
+fn next_id(races: &[Race]) -> String {
+    let numbers = races
+        .iter()
+        .filter_map(|race| race.id.strip_prefix('R')?.parse::<u64>().ok());
+    format!("R{}", numbers.max().unwrap_or(0) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_go_on_counting() {
+        assert_eq!(next_id(&[]), "R1");
+    }
+}

@@ -1,0 +1,180 @@
+//! What commands with controlled runs have in common: how the agent is told,
+//! how results are kept, and the commands that replay them.
+
+use crate::config::{ControlConfig, LaunchConfig};
+use crate::error::{Context, Error};
+use driver::java::Java;
+use driver::options::Control;
+use driver::process::Outcome;
+use driver::store::{self, Schedule, Writer};
+use findings::confirmed::Replay;
+use findings::control::ControlSummary;
+use findings::result::Report;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// The clock of a controlled run begins here unless told otherwise: runs of one
+/// seed are alike from day to day. 2026-01-01, 00:00 UTC.
+const CLOCK: i64 = 1_767_225_600_000;
+
+/// The control of one run.
+pub fn control(config: &ControlConfig, strategy: &str, seed: u64) -> Control {
+    let mut control = Control::new(strategy, seed);
+    control.clock = Some(config.clock.unwrap_or(CLOCK));
+    control.max_steps = config.max_steps;
+    control.watchdog = Some(config.watchdog);
+    control
+}
+
+/// The seed of the run or trial with this number, counted from 0.
+pub fn seed(config: &ControlConfig, number: u64) -> u64 {
+    config.seed.wrapping_add(number)
+}
+
+/// Where results are kept, made before the work begins.
+pub fn store(config: &ControlConfig) -> Result<Writer, Error> {
+    Writer::create(&config.results).or_usage()
+}
+
+/// What is needed to run the program again.
+pub fn program(
+    java: &Java,
+    launch: &LaunchConfig,
+    input: Option<&Path>,
+) -> Result<store::Program, Error> {
+    let directory = std::env::current_dir().context("the current directory is gone")?;
+    let args: Option<Vec<String>> = launch
+        .program
+        .iter()
+        .map(|arg| arg.to_str().map(str::to_owned))
+        .collect();
+    let args = args
+        .ok_or_else(|| Error::usage("arguments that are not UTF-8 cannot be kept for a replay"))?;
+    let input = input.map(|path| directory.join(path));
+    Ok(store::Program {
+        classes: digests(&directory, &launch.program, input.as_deref()),
+        java: java.path.clone(),
+        java_version: java.version.clone(),
+        args,
+        input,
+        include: launch.include.clone(),
+        exclude: launch.exclude.clone(),
+        trusted: launch.trusted.clone(),
+        untracked: launch.untracked.clone(),
+        directory,
+    })
+}
+
+/// Digests of the class path and of the program's input.
+pub fn digests(
+    directory: &Path,
+    args: &[OsString],
+    input: Option<&Path>,
+) -> BTreeMap<String, String> {
+    let mut found = driver::classes::digests(directory, args);
+    if let Some(input) = input {
+        driver::classes::add(&mut found, input, &directory.join(input));
+    }
+    found
+}
+
+/// A row for a run that is worth keeping.
+pub fn schedule(
+    name: &str,
+    mode: &str,
+    control: &Control,
+    summary: Option<&ControlSummary>,
+    outcome: &Outcome,
+    ended: String,
+) -> Schedule {
+    let pair = control.pair.iter().flatten();
+    Schedule {
+        name: name.to_owned(),
+        mode: mode.to_owned(),
+        strategy: control.strategy.clone(),
+        seed: control.seed,
+        digest: summary.and_then(|s| s.digest.clone()),
+        exit: outcome.exit,
+        output_sha256: outcome.output_sha256.clone(),
+        ended,
+        pair: pair
+            .map(|side| side.iter().map(ToString::to_string).collect())
+            .collect(),
+        job: None,
+    }
+}
+
+/// Keeps the schedules of runs that showed something for the first time, and
+/// says in the report how to replay them. `run` gives a run by its number.
+pub fn keep(
+    config: &ControlConfig,
+    store: &mut Writer,
+    report: &mut Report,
+    run: impl Fn(u64) -> Option<(Schedule, Vec<u8>)>,
+) -> Result<(), Error> {
+    // A report of a single run leaves its number out.
+    let number = |first: u64| first.max(1);
+    let races = report
+        .races
+        .iter_mut()
+        .filter(|race| race.replay.is_none())
+        .map(|race| (&race.id, race.first_run, &mut race.replay));
+    let deadlocks = report
+        .deadlocks
+        .iter_mut()
+        .map(|d| (&d.id, d.first_run, &mut d.replay));
+    let failures = report
+        .failures
+        .iter_mut()
+        .map(|f| (&f.id, f.first_run, &mut f.replay));
+    for (id, first, place) in races.chain(deadlocks).chain(failures) {
+        if let Some((mut schedule, log)) = run(number(first)) {
+            schedule.name.clone_from(id);
+            *place = Some(replay(config, id, schedule.seed));
+            store.add(schedule, &log)?;
+        }
+    }
+    Ok(())
+}
+
+/// The command that replays what is kept under this name.
+pub fn replay(config: &ControlConfig, name: &str, seed: u64) -> Replay {
+    let mut command = "photofinish replay ".to_owned();
+    if config.results != Path::new(store::DEFAULT) {
+        let results = quoted(&config.results.to_string_lossy());
+        command += &format!("--results {results} ");
+    }
+    command += &quoted(name);
+    Replay { seed, command }
+}
+
+/// As a POSIX shell takes it for one word.
+pub fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_survive_a_shell() {
+        for text in ["plain/R1.ok", "", "a b", "it's", "$HOME;`x`\n\"", "-x"] {
+            let echoed = std::process::Command::new("sh")
+                .args(["-c", &format!("printf %s {}", quoted(text))])
+                .output()
+                .unwrap();
+            // printf takes a leading dash for an option.
+            if !text.starts_with('-') {
+                assert_eq!(echoed.stdout, text.as_bytes(), "{text:?}");
+            }
+        }
+        assert_eq!(quoted("R1.ok"), "R1.ok");
+    }
+}

@@ -1,0 +1,322 @@
+//! `detect`: run the program, one or many times, and report what raced.
+
+use crate::config::{ControlConfig, LaunchConfig};
+use crate::controlled_run;
+use crate::error::Error;
+use crate::launch::{Launcher, Plan};
+use crate::may_trigger::Hidden;
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::suppress;
+use crate::verdict::Answer;
+use driver::options::Mode;
+use driver::process::{Input, Output};
+use driver::store::{Schedule, Writer};
+use findings::result::Report;
+use findings::suppress::Suppressions;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What counts as a race.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detector {
+    /// Happens-before races of this run; no false alarms.
+    #[default]
+    FastTrack,
+    /// No common lock and unordered by start, join and notify: more, not all real.
+    Hybrid,
+    /// Locations that no lock protects consistently (Eraser).
+    Lockset,
+    /// Reads and writes not ordered after the last write (JRF).
+    H,
+    /// No races are looked for: deadlocks and exceptions of controlled runs.
+    None,
+}
+
+impl Detector {
+    /// The mode of the agent that runs it.
+    fn mode(self) -> Mode {
+        match self {
+            Detector::FastTrack => Mode::FastTrack,
+            Detector::Hybrid => Mode::Hybrid,
+            Detector::Lockset => Mode::Lockset,
+            Detector::H => Mode::H,
+            Detector::None => Mode::None,
+        }
+    }
+}
+
+/// Who decides which thread runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scheduler {
+    /// The operating system.
+    #[default]
+    Native,
+    /// One thread at a time; at each synchronisation any may be next.
+    Random,
+    /// One at a time by random priorities, changed at a few random places.
+    Pct,
+    /// One at a time by priorities of operations, drawn anew after conflicts.
+    Pos,
+    /// Free-running, with random delays at synchronisation.
+    Contest,
+    /// Free-running, but a thread that requests a lock may have to wait for one
+    /// that may come to such a lock: shows races that the usual order hides.
+    Drfinder,
+    /// The same with one thread at a time: what is found can be replayed.
+    DrfinderSerial,
+}
+
+impl Scheduler {
+    /// As the command line and comparisons have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheduler::Native => "native",
+            Scheduler::Random => "random",
+            Scheduler::Pct => "pct",
+            Scheduler::Pos => "pos",
+            Scheduler::Contest => "contest",
+            Scheduler::Drfinder => "drfinder",
+            Scheduler::DrfinderSerial => "drfinder-serial",
+        }
+    }
+
+    /// What the agent calls it; nothing if it is left alone.
+    pub(crate) fn strategy(self) -> Option<&'static str> {
+        match self {
+            Scheduler::Native => None,
+            Scheduler::Random => Some("random"),
+            Scheduler::Pct => Some("pct"),
+            Scheduler::Pos => Some("pos"),
+            Scheduler::Contest => Some("contest"),
+            Scheduler::Drfinder => Some(driver::options::FREE),
+            Scheduler::DrfinderSerial => Some("drfinder"),
+        }
+    }
+
+    /// Whether it goes by the may-trigger relation.
+    pub(crate) fn is_hidden(self) -> bool {
+        matches!(self, Scheduler::Drfinder | Scheduler::DrfinderSerial)
+    }
+
+    /// Whether one thread runs at a time, so that runs can be replayed.
+    pub fn is_serial(self) -> bool {
+        !matches!(
+            self,
+            Scheduler::Native | Scheduler::Contest | Scheduler::Drfinder
+        )
+    }
+}
+
+/// What `detect` is told.
+#[derive(Clone, Debug)]
+pub struct DetectConfig {
+    pub detector: Detector,
+    pub scheduler: Scheduler,
+    /// Run the program this many times and merge what is found.
+    pub runs: u32,
+    /// With pct: how many orderings a bug may need; with drfinder: how many
+    /// frames lead to a lock.
+    pub depth: Option<u32>,
+    /// With drfinder: a relation that an earlier result has kept, instead of a
+    /// run that collects one.
+    pub relation: Option<PathBuf>,
+    /// Where the program's output goes.
+    pub output: Output,
+    pub suppress: Suppressions,
+    pub control: ControlConfig,
+    pub launch: LaunchConfig,
+}
+
+impl Default for DetectConfig {
+    fn default() -> DetectConfig {
+        DetectConfig {
+            detector: Detector::default(),
+            scheduler: Scheduler::default(),
+            runs: 1,
+            depth: None,
+            relation: None,
+            output: Output::Capture,
+            suppress: Suppressions::default(),
+            control: ControlConfig::default(),
+            launch: LaunchConfig::default(),
+        }
+    }
+}
+
+/// What `detect` found.
+#[derive(Clone, Debug)]
+pub struct Detected {
+    pub answer: Answer,
+    /// Where its schedules are kept, if any are.
+    pub results: Option<PathBuf>,
+}
+
+/// Runs the program and reports what raced.
+pub fn detect(config: &DetectConfig, progress: &dyn Progress) -> Result<Detected, Error> {
+    if config.detector == Detector::None && !config.scheduler.is_serial() {
+        return Err(Error::usage(
+            "without a detector there is nothing to find in a free run; choose a --scheduler",
+        ));
+    }
+    let launcher = Launcher::new(&config.launch)?;
+    let output = config.output;
+
+    let mut session = Session::new(&config.launch);
+    let hidden = match config.scheduler.is_hidden() {
+        true => {
+            progress.step("which methods lead to which locks");
+            let relation = config.relation.as_deref();
+            let limit = config.launch.time_limit;
+            let hidden = Hidden::begin(
+                &launcher,
+                relation,
+                config.depth,
+                (Input::Inherit, output),
+                limit,
+            )?;
+            Some(hidden.0)
+        }
+        false => None,
+    };
+    let mut runs = ScheduledRuns::new(config, hidden)?;
+    // A run that ends in a deadlock is made once more.
+    let (mut number, mut extra) = (0, 0);
+    while number < config.runs + extra {
+        number += 1;
+        progress.step(&format!("run {number} of {}", config.runs + extra));
+        let deadlock = runs.run(&launcher, number, output, &mut session)?;
+        if session.is_over() {
+            break;
+        }
+        if deadlock && config.scheduler.is_hidden() && extra < config.runs {
+            extra += 1;
+        }
+    }
+    for text in runs.warnings() {
+        session.warn(text);
+    }
+    let (mut report, verdict) = session.finish("detect");
+    let verdict = suppress::apply(&config.suppress, &mut report, verdict);
+    let results = runs.results();
+    runs.keep(&launcher, &mut report)?;
+    Ok(Detected {
+        answer: Answer { report, verdict },
+        results,
+    })
+}
+
+/// Runs under the scheduler that was asked for, with their schedules if they
+/// can be replayed.
+struct ScheduledRuns<'a> {
+    config: &'a DetectConfig,
+    store: Option<Writer>,
+    /// By the number of the run, while something may need them.
+    kept: BTreeMap<u64, (Schedule, Vec<u8>)>,
+    hidden: Option<Hidden>,
+}
+
+impl<'a> ScheduledRuns<'a> {
+    fn new(config: &'a DetectConfig, hidden: Option<Hidden>) -> Result<ScheduledRuns<'a>, Error> {
+        let keeps = config.scheduler.is_serial() || hidden.is_some();
+        Ok(ScheduledRuns {
+            config,
+            store: keeps
+                .then(|| controlled_run::store(&config.control))
+                .transpose()?,
+            kept: BTreeMap::new(),
+            hidden,
+        })
+    }
+
+    fn warnings(&mut self) -> Vec<String> {
+        let hidden = self.hidden.as_mut();
+        hidden
+            .map(|h| std::mem::take(&mut h.warnings))
+            .unwrap_or_default()
+    }
+
+    /// True if it ended in a deadlock.
+    fn run(
+        &mut self,
+        launcher: &Launcher<'_>,
+        number: u32,
+        output: Output,
+        session: &mut Session,
+    ) -> Result<bool, Error> {
+        let config = self.config;
+        let mode = config.detector.mode();
+        let Some(strategy) = config.scheduler.strategy() else {
+            session.add(launcher.run(number, mode, None, output)?);
+            return Ok(false);
+        };
+        let seed = controlled_run::seed(&config.control, u64::from(number) - 1);
+        let mut control = controlled_run::control(&config.control, strategy, seed);
+        control.depth = config.depth;
+        let dir = launcher.directory(&format!("run-{number}"))?;
+        let mut time_limit = config.launch.time_limit;
+        if let Some(hidden) = &self.hidden {
+            hidden.aim(&mut control, &dir)?;
+            time_limit = Some(hidden.limit());
+        }
+        let plan = Plan {
+            control: Some(control.clone()),
+            time_limit,
+            ..Plan::new(mode, output)
+        };
+        let run = launcher.run_in(&dir, plan)?;
+        let found = &run.findings;
+        let deadlock = !found.deadlocks.is_empty();
+        // A run that was cut short has seen little.
+        if let Some(hidden) = self.hidden.as_mut().filter(|_| !deadlock) {
+            hidden.learn(&dir);
+        }
+        let worth = !found.races.is_empty()
+            || !found.deadlocks.is_empty()
+            || !found.livelocks.is_empty()
+            || !found.uncaught.is_empty();
+        let row = self
+            .store
+            .as_ref()
+            .filter(|_| worth && control.serial())
+            .map(|_| {
+                let summary = found.summary.as_ref().and_then(|s| s.control.as_ref());
+                let ended = summary.map_or("unknown", |control| control.outcome.as_str());
+                let ended = ended.to_owned();
+                let row = controlled_run::schedule(
+                    "",
+                    mode.name(),
+                    &control,
+                    summary,
+                    &run.outcome,
+                    ended,
+                );
+                (row, std::fs::read(dir.log()).unwrap_or_default())
+            });
+        let number = session.add(run);
+        self.kept.extend(row.map(|row| (number, row)));
+        Ok(deadlock)
+    }
+
+    /// Where schedules are kept, if they are.
+    fn results(&self) -> Option<PathBuf> {
+        let store = self.store.as_ref();
+        store.map(|_| self.config.control.results.clone())
+    }
+
+    /// Keeps what it takes to see the findings again.
+    fn keep(self, launcher: &Launcher<'_>, report: &mut Report) -> Result<(), Error> {
+        let Some(mut store) = self.store else {
+            return Ok(());
+        };
+        let config = &self.config.control;
+        controlled_run::keep(config, &mut store, report, |run| {
+            self.kept.get(&run).cloned()
+        })?;
+        if let Some(hidden) = &self.hidden {
+            hidden.keep(store.dir())?;
+        }
+        let program = controlled_run::program(&launcher.java, &self.config.launch, None)?;
+        Ok(store.finish(program, report)?)
+    }
+}

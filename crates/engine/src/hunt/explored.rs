@@ -1,0 +1,432 @@
+//! `verify` as a stage of a hunt: every schedule, if there are few enough.
+//!
+//! A first look takes a part of the stage's time. If it gets through, that is
+//! the answer; if not, it says about how many executions there are and what one
+//! of them takes, and only if the others fit into the rest of the time does the
+//! exploration go on.
+//!
+//! That the exploration is complete is said only if nothing that other stages
+//! found contradicts it: a race that no explored schedule has shows that the
+//! program depends on more than the schedule.
+
+use super::Hunt;
+use super::stages::{TOO_LONG, VERIFY, counted, launch};
+use crate::config::ControlConfig;
+use crate::controlled_run;
+use crate::error::Error;
+use crate::launch::RunDir;
+use crate::progress::Silent;
+use crate::verify::{self, VerifyConfig};
+use driver::store::Store;
+use findings::confirmed::{Effect, Replay};
+use findings::result::{Race, Report, Status};
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+/// Of the time of the hunt, at most this part is spent here,
+const MOST: f64 = 0.25;
+/// and on the first look one in so many seconds of that.
+const LOOK: u32 = 4;
+/// Estimates are more often too low than too high.
+const SLACK: f64 = 1.5;
+/// What an exploration needs to end and to be saved.
+const MARGIN: Duration = Duration::from_secs(3);
+/// No exploration is shorter.
+const LEAST: Duration = Duration::from_secs(1);
+
+/// What `verify` says of itself in its report.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+struct Exploration {
+    complete: bool,
+    /// A limit, and nothing else, kept it from being complete,
+    limited: bool,
+    /// and it can be gone on with.
+    resumable: bool,
+    /// Of all rounds, and of the last.
+    executions: u64,
+    classes: u64,
+    /// How many the last round has.
+    estimate: Option<f64>,
+    not_complete: Vec<String>,
+}
+
+/// Explores the program if that can be done in its share of the time.
+pub fn explore(hunt: &mut Hunt<'_>) -> Result<String, Error> {
+    if !hunt.ends {
+        return Ok(format!("not explored: {TOO_LONG}"));
+    }
+    let began = Instant::now();
+    let most = hunt.left(VERIFY).min(hunt.total.mul_f64(MOST));
+    hunt.progress.doing("how many schedules there may be");
+    let dir = hunt.launcher.scratch()?;
+    let mut found = match search(hunt, &dir, most / LOOK, false) {
+        Ok(found) => found,
+        Err(why) => return Ok(none(hunt, &why)),
+    };
+    let (took, mut exploration) = (began.elapsed(), Exploration::of(&found));
+    let left = most.saturating_sub(took + MARGIN);
+    if !hunt.interrupted && exploration.fits(took, left) {
+        hunt.progress.doing("exploring every schedule");
+        if let Ok(whole) = search(hunt, &dir, left, exploration.resumable) {
+            found = whole;
+            exploration = Exploration::of(&found);
+        }
+    }
+    let others = exploration
+        .complete
+        .then(|| not_shown(&hunt.report, &found));
+    if let Some(others) = others.filter(|others| !others.is_empty()) {
+        exploration.complete = false;
+        exploration.not_complete.push(format!(
+            "other runs show what no explored schedule does ({}): the program depends on \
+             something besides the schedule",
+            others.join(", ")
+        ));
+        let whole = found.other.get_mut("exploration");
+        if let Some(whole) = whole.and_then(|e| e.as_object_mut()) {
+            whole.insert("complete".to_owned(), json!(false));
+            whole.insert("not_complete".to_owned(), json!(exploration.not_complete));
+        }
+    }
+    hunt.complete = exploration.complete.then(|| exploration.sentence(&found));
+    merge(hunt, &dir, found)?;
+    Ok(exploration.note())
+}
+
+fn none(hunt: &mut Hunt<'_>, why: &str) -> String {
+    let text = format!("the exploration has no result: {why}");
+    hunt.report.warnings.push(text.clone());
+    text
+}
+
+/// `verify`, for so long, or on with it; what it found, or why there is nothing.
+fn search(
+    hunt: &mut Hunt<'_>,
+    dir: &RunDir,
+    time: Duration,
+    resume: bool,
+) -> Result<Report, String> {
+    let config = VerifyConfig {
+        max_time: Some(time.max(LEAST)),
+        resume,
+        jobs: hunt.config.jobs,
+        input: hunt.config.input.clone(),
+        control: ControlConfig {
+            results: dir.file("results"),
+            ..hunt.config.control.clone()
+        },
+        launch: launch(hunt),
+        ..VerifyConfig::default()
+    };
+    match verify::with(&config, &hunt.launcher.with(&config.launch), &Silent) {
+        Ok((answer, interrupted)) => {
+            hunt.interrupted |= interrupted;
+            Ok(answer.report)
+        }
+        Err(error) => {
+            hunt.failed = true;
+            Err(format!("it failed: {error:#}"))
+        }
+    }
+}
+
+impl Exploration {
+    fn of(report: &Report) -> Exploration {
+        let told = report.other.get("exploration").cloned();
+        // One of ours; anything else is no complete exploration.
+        told.and_then(|told| serde_json::from_value(told).ok())
+            .unwrap_or_default()
+    }
+
+    /// Whether the rest of it can be done in this time, going by the part that
+    /// took `took`.
+    fn fits(&self, took: Duration, time: Duration) -> bool {
+        let each = took.as_secs_f64() / self.executions.max(1) as f64;
+        let done = match self.resumable {
+            true => self.classes as f64,
+            // The rounds before are made again as well.
+            false => self.classes as f64 - self.executions as f64,
+        };
+        let rest = self.estimate.map(|all| (all - done) * each * SLACK);
+        self.limited && rest.is_some_and(|rest| rest <= time.as_secs_f64())
+    }
+
+    /// What it was, for the list of stages.
+    fn note(&self) -> String {
+        let many = counted(self.executions, "execution");
+        if self.complete {
+            return format!("{many}, complete");
+        }
+        let share = self
+            .estimate
+            .filter(|all| *all >= 1.0)
+            .map(|all| (self.classes as f64 / all * 100.0).min(99.0));
+        match (self.limited, share) {
+            (true, Some(share)) if share < 1.0 => {
+                format!("{many}, not complete: less than 1 % of the schedules, by estimate")
+            }
+            (true, Some(share)) => {
+                format!("{many}, not complete: about {share:.0} % of the schedules, by estimate")
+            }
+            _ => format!("{many}, not complete: {}", self.not_complete.join("; ")),
+        }
+    }
+
+    /// What a complete exploration says of the program.
+    fn sentence(&self, found: &Report) -> String {
+        let many = counted(self.executions, "execution");
+        let parts = [
+            (found.races.len(), "data race"),
+            (found.deadlocks.len(), "standstill"),
+            (found.failures.len(), "uncaught exception"),
+        ];
+        let shown: Vec<String> = parts
+            .into_iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, what)| counted(n as u64, what))
+            .collect();
+        match shown.is_empty() {
+            true => format!(
+                "complete: no data race, deadlock or uncaught exception in any schedule of this\n\
+                 program on this input ({many})"
+            ),
+            false => format!(
+                "complete: every schedule of this program on this input was explored ({many}),\n\
+                 and there is nothing in them but this: {}",
+                shown.join(", ")
+            ),
+        }
+    }
+}
+
+/// What is known to happen and the exploration did not meet.
+fn not_shown(known: &Report, found: &Report) -> Vec<String> {
+    let ends = |race: &Race, effect: fn(Effect) -> bool| {
+        race.outcomes.iter().any(|outcome| effect(outcome.result))
+    };
+    let stood = |effect| matches!(effect, Effect::Deadlock | Effect::Livelock);
+    let died = |effect| effect == Effect::Exception;
+    let races = known.races.iter().filter(|race| {
+        race.status >= Status::Predicted && found.find(race).is_none()
+            || found.deadlocks.is_empty() && ends(race, stood)
+            || found.failures.is_empty() && ends(race, died)
+    });
+    let deadlocks = { known.deadlocks.iter() }.filter(|_| found.deadlocks.is_empty());
+    let failures = known.failures.iter().filter(|_| found.failures.is_empty());
+    races
+        .map(|race| race.id.clone())
+        .chain(deadlocks.map(|d| d.id.clone()))
+        .chain(failures.map(|f| f.id.clone()))
+        .collect()
+}
+
+/// Adds what was found, and the schedules of what had none to show it again.
+fn merge(hunt: &mut Hunt<'_>, dir: &RunDir, mut found: Report) -> Result<(), Error> {
+    first_ones(&mut found);
+    // Their commands name a directory that will be gone.
+    let races = found.races.iter_mut().map(|r| (&r.id, &mut r.replay));
+    let deadlocks = found.deadlocks.iter_mut().map(|d| (&d.id, &mut d.replay));
+    let failures = found.failures.iter_mut().map(|f| (&f.id, &mut f.replay));
+    let kept: BTreeMap<String, Replay> = races
+        .chain(deadlocks)
+        .chain(failures)
+        .filter_map(|(id, replay)| Some((id.clone(), replay.take()?)))
+        .collect();
+    let theirs = found.clone();
+    hunt.add(found);
+    let Ok(store) = Store::open(&dir.file("results")) else {
+        return Ok(());
+    };
+    let mut keep = |their: &str, id: &str, replay: &mut Option<Replay>| -> Result<(), Error> {
+        let Some(known) = kept.get(their).filter(|_| replay.is_none()) else {
+            return Ok(());
+        };
+        let (mut schedule, log) = store.schedule(their)?;
+        id.clone_into(&mut schedule.name);
+        hunt.store.add(schedule, &log)?;
+        *replay = Some(controlled_run::replay(&hunt.config.control, id, known.seed));
+        Ok(())
+    };
+    for race in &theirs.races {
+        let id = hunt.report.find(race).map(|ours| ours.id.clone());
+        let ours = hunt.report.races.iter_mut();
+        if let Some(ours) = ours.into_iter().find(|ours| Some(&ours.id) == id.as_ref()) {
+            keep(&race.id, &ours.id, &mut ours.replay)?;
+        }
+    }
+    for deadlock in &theirs.deadlocks {
+        let mut ours = hunt.report.deadlocks.iter_mut();
+        if let Some(ours) = ours.find(|ours| ours.same(deadlock)) {
+            keep(&deadlock.id, &ours.id, &mut ours.replay)?;
+        }
+    }
+    for failure in &theirs.failures {
+        let mut ours = hunt.report.failures.iter_mut();
+        if let Some(ours) = ours.find(|ours| ours.same(failure)) {
+            keep(&failure.id, &ours.id, &mut ours.replay)?;
+        }
+    }
+    Ok(())
+}
+
+/// Thousands of executions are no runs that somebody wants to see listed: those
+/// stay that were the first to show something, and the very first.
+fn first_ones(found: &mut Report) {
+    let races = found.races.iter_mut().map(|race| {
+        (race.runs, race.count) = (1, 1);
+        &mut race.first_run
+    });
+    let deadlocks = found.deadlocks.iter_mut().map(|d| {
+        d.runs = 1;
+        &mut d.first_run
+    });
+    let failures = found.failures.iter_mut().map(|f| {
+        f.runs = 1;
+        &mut f.first_run
+    });
+    let mut firsts: Vec<&mut u64> = races.chain(deadlocks).chain(failures).collect();
+    // A report of a single run leaves the number out.
+    let numbers = firsts.iter().map(|first| (**first).max(1));
+    let stay: BTreeSet<u64> = numbers.chain([1]).collect();
+    for first in &mut firsts {
+        **first = stay.range(..=(**first).max(1)).count() as u64;
+    }
+    let mut number = 0;
+    found.runs.retain(|_| {
+        number += 1;
+        stay.contains(&number)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use findings::result::Run;
+
+    fn of(json: serde_json::Value) -> Exploration {
+        serde_json::from_value(json).unwrap()
+    }
+
+    #[test]
+    fn the_whole_is_explored_only_if_it_fits() {
+        let seconds = Duration::from_secs;
+        let part = of(json!({
+            "limited": true, "executions": 50, "classes": 30, "estimate": 80.0,
+            "not_complete": ["there was no more time"]
+        }));
+        // A hundred executions in all, 0.2 s each, and half as much again.
+        assert!(part.fits(seconds(10), seconds(30)));
+        assert!(!part.fits(seconds(10), seconds(29)));
+        // Fifty are left.
+        let more = Exploration {
+            resumable: true,
+            ..part.clone()
+        };
+        assert!(more.fits(seconds(10), seconds(15)));
+        assert!(!more.fits(seconds(10), seconds(14)));
+        let elsewhere = Exploration {
+            limited: false,
+            ..part.clone()
+        };
+        assert!(
+            !elsewhere.fits(seconds(10), seconds(1000)),
+            "time is no help"
+        );
+        let unknown = Exploration {
+            estimate: None,
+            ..part.clone()
+        };
+        assert!(!unknown.fits(seconds(10), seconds(1000)));
+        assert!(!Exploration::default().fits(seconds(0), seconds(0)));
+    }
+
+    #[test]
+    fn notes_say_how_far_it_came() {
+        let part = of(json!({
+            "limited": true, "executions": 50, "classes": 30, "estimate": 80.0,
+            "not_complete": ["there was no more time"]
+        }));
+        assert!(part.note().contains("not complete: about 38 % of"));
+        let speck = Exploration {
+            estimate: Some(1e9),
+            ..part.clone()
+        };
+        assert!(speck.note().contains("less than 1 %"));
+        let lost = Exploration {
+            limited: false,
+            ..part
+        };
+        assert_eq!(
+            lost.note(),
+            "50 executions, not complete: there was no more time"
+        );
+        assert_eq!(
+            of(json!({ "complete": true, "executions": 1 })).note(),
+            "1 execution, complete"
+        );
+    }
+
+    fn report(races: Vec<serde_json::Value>) -> Report {
+        serde_json::from_value(json!({
+            "schema": 1, "tool": "t", "command": "verify", "program": { "args": [] },
+            "races": races
+        }))
+        .unwrap()
+    }
+
+    fn race(id: &str, status: &str, line: u32) -> serde_json::Value {
+        let access = |line: u32| {
+            json!({ "op": "write", "thread": "t", "class": "A", "method": "m",
+                    "file": "A.java", "line": line })
+        };
+        json!({
+            "id": id, "fingerprint": "", "status": status, "found_by": ["fasttrack"],
+            "location": { "class": "A", "field": "f" }, "accesses": [access(1), access(line)],
+            "count": 900, "runs": 90
+        })
+    }
+
+    #[test]
+    fn what_other_runs_show_and_no_execution_does_is_a_contradiction() {
+        let known = report(vec![
+            race("R1", "observed", 2),
+            race("R2", "predicted", 3),
+            race("R3", "potential", 4),
+        ]);
+        let both = report(vec![race("R1", "observed", 2), race("R2", "observed", 3)]);
+        assert!(not_shown(&known, &both).is_empty());
+        let one = report(vec![race("R1", "observed", 3)]);
+        assert_eq!(not_shown(&known, &one), ["R1"]);
+        assert_eq!(not_shown(&known, &report(vec![])), ["R1", "R2"]);
+        // It is there, but nothing like what came of it.
+        let mut died = race("R1", "confirmed", 2);
+        died["outcomes"] = json!([{ "first": 0, "result": "exception" }]);
+        let died = report(vec![died]);
+        assert_eq!(not_shown(&died, &both), ["R1"]);
+    }
+
+    #[test]
+    fn only_executions_that_showed_something_first_are_runs() {
+        let first = |id: &str, line: u32, run: u64| {
+            let mut race = race(id, "observed", line);
+            race["first_run"] = run.into();
+            race
+        };
+        let races = vec![first("R1", 2, 3), first("R2", 3, 7), first("R3", 4, 3)];
+        let mut found = report(races);
+        found.runs = (0..9)
+            .map(|n| Run {
+                steps: Some(n),
+                ..Run::default()
+            })
+            .collect();
+        first_ones(&mut found);
+        let steps: Vec<_> = found.runs.iter().filter_map(|run| run.steps).collect();
+        assert_eq!(steps, [0, 2, 6]);
+        let firsts: Vec<_> = found.races.iter().map(|r| (r.first_run, r.runs)).collect();
+        assert_eq!(firsts, [(2, 1), (3, 1), (2, 1)]);
+    }
+}

@@ -1,0 +1,316 @@
+//! `hunt`: everything, in order, for someone who just wants to know.
+//!
+//! ```text
+//! stages    what is done, one function a stage
+//! explored  one of them: every schedule, if there are few enough
+//! ```
+//!
+//! The stages share one report, to which each adds what it found; races keep
+//! the ids they were given first. Each has a share of the time: what it cannot
+//! do by then is left, and said. After each the result is saved, so that
+//! whoever ends the hunt, with Ctrl-C or worse, keeps what was found before.
+
+mod explored;
+mod stages;
+
+use crate::config::{ControlConfig, LaunchConfig};
+use crate::controlled_run;
+use crate::error::Error;
+use crate::launch::Launcher;
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::verdict::{Answer, Verdict};
+use driver::process::{Input, Outcome, Output, Stopped};
+use driver::store::{self, Writer};
+use findings::result::{Report, Status};
+use findings::suppress::Suppressions;
+use serde::Serialize;
+use serde_json::json;
+use stages::STAGES;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// How long it may take unless told otherwise.
+const TIME: Duration = Duration::from_secs(300);
+
+/// A stage is not begun with less.
+const LEAST: Duration = Duration::from_millis(500);
+
+/// What `hunt` is told.
+#[derive(Clone, Debug)]
+pub struct HuntConfig {
+    /// Runs for each pair of statements that may race.
+    pub trials: u32,
+    /// Runs under control that look for what free runs do not show.
+    pub runs: u32,
+    /// Stages to leave out, by their names.
+    pub skip: Vec<String>,
+    /// Runs side by side; if none, one a core.
+    pub jobs: Option<u32>,
+    /// The program's standard input in every run; if none, it is empty.
+    pub input: Option<PathBuf>,
+    /// Where the output of the first run goes; nobody sees that of others.
+    pub first_output: Output,
+    /// Where Java sources are, besides the usual places.
+    pub sources: Vec<PathBuf>,
+    pub suppress: Suppressions,
+    pub control: ControlConfig,
+    /// Its time limit is for all of the hunt; if none, five minutes.
+    pub launch: LaunchConfig,
+}
+
+impl Default for HuntConfig {
+    fn default() -> HuntConfig {
+        HuntConfig {
+            trials: 20,
+            runs: 20,
+            skip: Vec::new(),
+            jobs: None,
+            input: None,
+            first_output: Output::Capture,
+            sources: Vec::new(),
+            suppress: Suppressions::default(),
+            control: ControlConfig::default(),
+            launch: LaunchConfig::default(),
+        }
+    }
+}
+
+impl HuntConfig {
+    /// Whether it makes sense, as far as that can be said without running anything.
+    pub fn check(&self) -> Result<(), Error> {
+        let stages = || STAGES.iter().map(|stage| stage.name);
+        match self.skip.iter().find(|name| stages().all(|s| s != *name)) {
+            None => Ok(()),
+            Some(other) => {
+                let all: Vec<&str> = stages().collect();
+                Err(Error::usage(format!(
+                    "there is no stage {other} to leave out; there are: {}",
+                    all.join(", ")
+                )))
+            }
+        }
+    }
+}
+
+/// What a hunt came to.
+#[derive(Clone, Debug)]
+pub struct Hunted {
+    pub answer: Answer,
+    /// What was done.
+    pub stages: Vec<Done>,
+    /// What can be said because every schedule was explored.
+    pub complete: Option<String>,
+    /// There was something to find: several threads, instrumented classes.
+    pub exercised: bool,
+}
+
+/// A stage that is over.
+#[derive(Clone, Debug, Serialize)]
+pub struct Done {
+    #[serde(rename = "stage")]
+    pub name: &'static str,
+    pub seconds: f64,
+    /// What it did, in words.
+    pub note: String,
+}
+
+/// Does everything, in order, within the time.
+pub fn hunt(config: &HuntConfig, progress: &dyn Progress) -> Result<Hunted, Error> {
+    config.check()?;
+    let launcher = Launcher::new(&config.launch)?;
+    let store = controlled_run::store(&config.control)?;
+    let program = controlled_run::program(&launcher.java, &config.launch, config.input.as_deref())?;
+
+    let began = Instant::now();
+    let total = config.launch.time_limit.unwrap_or(TIME);
+    progress.deadline(began.checked_add(total));
+    let (report, _) = Session::new(&config.launch).finish("hunt");
+    let mut hunt = Hunt {
+        config,
+        launcher: &launcher,
+        progress,
+        store,
+        program,
+        input: crate::config::input(config.input.as_ref()),
+        report,
+        began,
+        total,
+        ends: true,
+        exercised: true,
+        refused: false,
+        interrupted: false,
+        limited: false,
+        failed: false,
+        complete: None,
+        told: BTreeSet::new(),
+        done: Vec::new(),
+    };
+    hunt.all_stages()?;
+    let verdict = hunt.finish()?;
+    Ok(Hunted {
+        answer: Answer {
+            report: hunt.report,
+            verdict,
+        },
+        stages: hunt.done,
+        complete: hunt.complete,
+        exercised: hunt.exercised,
+    })
+}
+
+struct Hunt<'a> {
+    config: &'a HuntConfig,
+    launcher: &'a Launcher<'a>,
+    progress: &'a dyn Progress,
+    store: Writer,
+    program: store::Program,
+    input: Input,
+    report: Report,
+    began: Instant,
+    total: Duration,
+    /// The program ends by itself.
+    ends: bool,
+    /// There was something to find: several threads, instrumented classes.
+    exercised: bool,
+    /// Java itself complained, and did not run the program.
+    refused: bool,
+    interrupted: bool,
+    /// Something was left for want of time.
+    limited: bool,
+    failed: bool,
+    /// What can be said because every schedule was explored.
+    complete: Option<String>,
+    /// Races that were told of while they were found.
+    told: BTreeSet<String>,
+    done: Vec<Done>,
+}
+
+impl Hunt<'_> {
+    fn all_stages(&mut self) -> Result<(), Error> {
+        for (number, stage) in STAGES.iter().enumerate() {
+            if self.over() {
+                break;
+            }
+            if self.config.skip.iter().any(|name| name == stage.name) {
+                continue;
+            }
+            if self.left(stage.share) < LEAST {
+                self.limited = true;
+                let text = format!("no time was left for: {}", stage.name);
+                self.report.warnings.push(text);
+                continue;
+            }
+            let start = Instant::now();
+            self.head(stage.name);
+            self.progress.stage(stage.name);
+            let note = match (stage.run)(self) {
+                Ok(note) => note,
+                // Without a first run there is nothing to go on with.
+                Err(failure) if number == 0 && self.report.runs.is_empty() => return Err(failure),
+                Err(failure) => {
+                    self.failed = true;
+                    let text = format!("{} failed: {failure:#}", stage.name);
+                    self.report.warnings.push(text.clone());
+                    text
+                }
+            };
+            self.done.push(Done {
+                name: stage.name,
+                seconds: start.elapsed().as_secs_f64(),
+                note,
+            });
+            self.save()?;
+        }
+        Ok(())
+    }
+
+    /// Whether there is no use in going on.
+    fn over(&self) -> bool {
+        self.interrupted || !self.exercised
+    }
+
+    /// Time until this share of it is used.
+    fn left(&self, share: f64) -> Duration {
+        self.until(share).saturating_duration_since(Instant::now())
+    }
+
+    fn until(&self, share: f64) -> Instant {
+        self.began + self.total.mul_f64(share)
+    }
+
+    /// Notes how a run ended.
+    fn noticed(&mut self, outcome: &Outcome) {
+        self.interrupted |= outcome.stopped == Some(Stopped::Interrupted);
+    }
+
+    /// Adds what runs found.
+    fn take(&mut self, session: Session) {
+        let (report, verdict) = session.finish("hunt");
+        self.exercised &= verdict != Verdict::NotExercised;
+        self.limited |= verdict == Verdict::Limit;
+        self.failed |= verdict == Verdict::ToolFailed;
+        self.add(report);
+    }
+
+    fn add(&mut self, report: Report) {
+        if self.report.runs.is_empty() {
+            self.report.program = report.program.clone();
+        }
+        self.report.absorb(report);
+        self.tell();
+    }
+
+    /// First results are told at once.
+    fn tell(&mut self) {
+        for race in &self.report.races {
+            let certain = race.status >= Status::Observed && !self.config.suppress.hides(race);
+            let key = || format!("{}{}", race.id, race.status.word());
+            if certain && self.told.insert(key()) {
+                self.progress.found(race);
+            }
+        }
+    }
+
+    /// Says how far we are.
+    fn head(&self, stage: &str) {
+        let certain = |race: &&findings::result::Race| race.status >= Status::Observed;
+        let found = self.report.races.iter().filter(certain).count();
+        let suspected = self.report.races.len() - found;
+        self.progress.tally(stage, suspected, found);
+    }
+
+    fn save(&mut self) -> Result<(), Error> {
+        self.report.timing.total_s = self.began.elapsed().as_secs_f64();
+        Ok(self.store.save(&self.program, &self.report)?)
+    }
+
+    /// Closes the account; the verdict.
+    fn finish(&mut self) -> Result<Verdict, Error> {
+        if self.interrupted {
+            let text = "stopped before the end: this is what was found up to then";
+            self.report.warnings.push(text.to_owned());
+        }
+        if self.refused {
+            let idle = |text: &String| text.contains("nothing was exercised");
+            self.report.warnings.retain(|text| !idle(text));
+            let text = "nothing was exercised: java did not run the program (its message is above)";
+            self.report.warnings.push(text.to_owned());
+        } else if !self.exercised && self.config.input.is_none() {
+            let text = "the program was given no input; if it needs some, use --input FILE";
+            self.report.warnings.push(text.to_owned());
+        }
+        self.config.suppress.apply(&mut self.report);
+        let told = json!({ "stages": self.done, "time_limit_s": self.total.as_secs_f64() });
+        self.report.other.insert("hunt".to_owned(), told);
+        self.save()?;
+        Ok(match () {
+            () if self.report.has_findings() => Verdict::Found,
+            () if self.failed => Verdict::ToolFailed,
+            () if !self.exercised => Verdict::NotExercised,
+            () if self.interrupted || self.limited => Verdict::Limit,
+            () => Verdict::NothingFound,
+        })
+    }
+}

@@ -1,0 +1,271 @@
+//! Everything that must be right before a program can be started: a Java, the
+//! agent as a file, a directory for the findings.
+
+use crate::config::LaunchConfig;
+use crate::error::{Context, Error};
+use crate::session::Session;
+use driver::interrupt::Interrupts;
+use driver::java::Java;
+use driver::options::{AgentOptions, Control, Mode};
+use driver::process::{self, Input, Job, Outcome, Output};
+use driver::run::{Request, RunResult};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::rc::Rc;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// The agent, built by the build script.
+const AGENT: &[u8] = include_bytes!(env!("PHOTOFINISH_AGENT_LIBRARY"));
+
+/// Ready to run the program any number of times.
+#[derive(Debug)]
+pub struct Launcher<'a> {
+    config: &'a LaunchConfig,
+    pub java: Java,
+    library: PathBuf,
+    pub interrupts: Rc<Interrupts>,
+    /// Where to run the program, if not here.
+    pub directory: Option<PathBuf>,
+    /// Names of directories that were kept, and how often they were asked for.
+    kept: RefCell<BTreeMap<String, u32>>,
+}
+
+/// How to run it.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub mode: Mode,
+    pub trace: Option<PathBuf>,
+    /// Changes of the program to try.
+    pub repairs: Vec<String>,
+    /// Besides those that the user excludes.
+    pub exclude: Vec<String>,
+    pub control: Option<Control>,
+    pub input: Input,
+    pub output: Output,
+    pub time_limit: Option<Duration>,
+    /// Bytes of trace after which the run is ended.
+    pub most_recorded: Option<u64>,
+}
+
+impl Plan {
+    pub fn new(mode: Mode, output: Output) -> Plan {
+        Plan {
+            mode,
+            trace: None,
+            repairs: Vec::new(),
+            exclude: Vec::new(),
+            control: None,
+            input: Input::Inherit,
+            output,
+            time_limit: None,
+            most_recorded: None,
+        }
+    }
+}
+
+/// A run directory, gone with this value unless the user keeps it.
+#[derive(Debug)]
+pub struct RunDir {
+    path: PathBuf,
+    _temporary: Option<TempDir>,
+}
+
+impl RunDir {
+    /// A file that the run reads or writes.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Where a controlled run writes its schedule.
+    pub fn log(&self) -> PathBuf {
+        self.file("schedule.pfs")
+    }
+
+    /// Where a run may leave its trace.
+    pub fn trace(&self) -> PathBuf {
+        self.path.join("trace.pft")
+    }
+}
+
+impl<'a> Launcher<'a> {
+    pub fn new(config: &'a LaunchConfig) -> Result<Launcher<'a>, Error> {
+        check(config)?;
+        let java = Java::find(config.java.as_deref())?;
+        let library = driver::library::unpack(AGENT)?;
+        let interrupts = Interrupts::catch().context("cannot listen for signals")?;
+        Ok(Launcher {
+            config,
+            java,
+            library,
+            interrupts: Rc::new(interrupts),
+            directory: None,
+            kept: RefCell::default(),
+        })
+    }
+
+    /// For the same program with another configuration, whose Java is the same.
+    pub fn with<'b>(&self, config: &'b LaunchConfig) -> Launcher<'b> {
+        Launcher {
+            config,
+            java: self.java.clone(),
+            library: self.library.clone(),
+            interrupts: self.interrupts.clone(),
+            directory: self.directory.clone(),
+            kept: RefCell::default(),
+        }
+    }
+
+    /// One run; `number` counts from 1. Its raw findings vanish unless the
+    /// user keeps them.
+    pub fn run(
+        &self,
+        number: u32,
+        mode: Mode,
+        trace: Option<PathBuf>,
+        output: Output,
+    ) -> Result<RunResult, Error> {
+        let plan = Plan {
+            trace,
+            time_limit: self.config.time_limit,
+            ..Plan::new(mode, output)
+        };
+        let dir = self.directory(&format!("run-{number}"))?;
+        self.run_in(&dir, plan)
+    }
+
+    /// A fresh directory for a run; the name matters if it is kept.
+    pub fn directory(&self, name: &str) -> Result<RunDir, Error> {
+        match &self.config.keep {
+            Some(dir) => {
+                let mut kept = self.kept.borrow_mut();
+                let times = kept.entry(name.to_owned()).or_default();
+                *times += 1;
+                // A hunt confirms twice.
+                let dir = match *times {
+                    1 => dir.join(name),
+                    n => dir.join(format!("{name}-again-{n}")),
+                };
+                fresh(&dir)?;
+                Ok(RunDir {
+                    path: dir.canonicalize()?,
+                    _temporary: None,
+                })
+            }
+            None => self.scratch(),
+        }
+    }
+
+    /// A directory for a run of many that nobody wants to keep.
+    pub fn scratch(&self) -> Result<RunDir, Error> {
+        let temporary = tempfile::Builder::new()
+            .prefix("photofinish-")
+            .tempdir()
+            .context("cannot make a directory for the run; is TMPDIR writable?")?;
+        Ok(RunDir {
+            path: temporary.path().to_path_buf(),
+            _temporary: Some(temporary),
+        })
+    }
+
+    /// For runs of this program.
+    pub fn session(&self) -> Session {
+        Session::new(self.config)
+    }
+
+    /// What follows `java`.
+    pub fn program(&self) -> &[OsString] {
+        &self.config.program
+    }
+
+    /// The program alone, without the agent; nobody sees its output.
+    pub fn native(&self, input: Input, time_limit: Option<Duration>) -> Result<Outcome, Error> {
+        let mut command = Command::new(&self.java.path);
+        command.args(&self.config.program);
+        let job = Job {
+            command,
+            input,
+            output: Output::Capture,
+            time_limit,
+            watchdog: None,
+        };
+        Ok(process::run(job, &self.interrupts)?)
+    }
+
+    pub fn run_in(&self, dir: &RunDir, plan: Plan) -> Result<RunResult, Error> {
+        Ok(driver::run::run(
+            &self.request(dir, plan),
+            &self.interrupts,
+        )?)
+    }
+
+    /// What the driver is asked for; a controlled run writes its schedule into
+    /// its directory.
+    pub fn request(&self, dir: &RunDir, plan: Plan) -> Request<'_> {
+        let control = plan.control.map(|mut control| {
+            if control.serial() {
+                control.log = Some(dir.log());
+            }
+            control
+        });
+        Request {
+            java: &self.java,
+            library: &self.library,
+            options: AgentOptions {
+                out: dir.path.clone(),
+                mode: plan.mode,
+                include: self.config.include.clone(),
+                exclude: [&self.config.exclude[..], &plan.exclude].concat(),
+                trusted: self.config.trusted.clone(),
+                untracked: self.config.untracked.clone(),
+                check_unshared: self.config.check_unshared,
+                trace: plan.trace,
+                repairs: plan.repairs,
+                control,
+            },
+            args: &self.config.program,
+            directory: self.directory.as_deref(),
+            input: plan.input,
+            output: plan.output,
+            time_limit: plan.time_limit,
+            most_recorded: plan.most_recorded,
+        }
+    }
+}
+
+/// Whether there is a program to run at all: what can be said without a Java.
+pub fn check(config: &LaunchConfig) -> Result<(), Error> {
+    match config.program.first() {
+        None => Err(Error::usage(
+            "which program? Give after `--` what you would write after java: \
+             photofinish detect -- -cp classes Main",
+        )),
+        Some(first)
+            if Path::new(first)
+                .file_name()
+                .is_some_and(|name| name == "java") =>
+        {
+            Err(Error::usage(
+                "leave out the `java` after `--`; to choose one, use --java PATH",
+            ))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// An empty directory: findings of an earlier run must not be taken for this
+/// one's.
+fn fresh(dir: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(dir)
+        .with_context(|| format!("cannot make {}; choose another --keep", dir.display()))?;
+    if std::fs::read_dir(dir)?.next().is_some() {
+        return Err(Error::usage(format!(
+            "{} is not empty; choose another --keep",
+            dir.display()
+        )));
+    }
+    Ok(())
+}

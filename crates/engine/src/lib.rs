@@ -1,0 +1,59 @@
+//! What the commands do, as a library: plain configurations in, reports and
+//! verdicts out. It writes to no terminal and reads no arguments.
+//!
+//! ```text
+//! detect    runs, one or many, and what raced in them     offline: in a trace
+//! record    a run and its trace
+//! predict   races that another schedule of a run would show
+//! confirm   suspected races made to happen
+//! replay    a run again, exactly
+//! verify    every schedule
+//! advise    repairs, each tried
+//! compare   several schedulers side by side
+//! hunt      all of it, in order
+//!
+//! session         from runs to a report and a verdict
+//! launch          Java, the agent, run directories
+//! controlled_run  the control of runs, results that can be replayed
+//! may_trigger     the relation of hidden races, from run to run
+//! saved, sources, suppress, traces   files that are read
+//! ```
+//!
+//! Each command is a function that takes its configuration and somebody to tell
+//! how far it is ([`Progress`]), and gives an [`Answer`] or more, or an [`Error`].
+//! The agent's library is inside: a program that uses this crate needs nothing
+//! else but a JDK. While a command runs programs, Ctrl-C ends them and the
+//! command with what was found so far (`driver::interrupt`).
+
+pub mod advise;
+pub mod compare;
+pub mod config;
+pub mod confirm;
+pub mod controlled_run;
+pub mod detect;
+mod error;
+pub mod hunt;
+pub mod launch;
+mod may_trigger;
+pub mod offline;
+pub mod predict;
+mod progress;
+pub mod record;
+pub mod replay;
+pub mod saved;
+mod session;
+pub mod sources;
+pub mod suppress;
+pub mod traces;
+mod verdict;
+pub mod verify;
+
+pub use config::{ControlConfig, LaunchConfig};
+pub use error::{Cause, Error};
+pub use progress::{Progress, Silent};
+pub use verdict::{Answer, Verdict};
+
+/// `photofinish 0.1.0`, as reports have it.
+pub fn tool() -> String {
+    format!("photofinish {}", env!("CARGO_PKG_VERSION"))
+}

@@ -1,0 +1,362 @@
+//! `detect --trace`: a detector over a recorded trace. The detectors are those
+//! that run inside the JVM; here their findings get their names from the
+//! trace's tables.
+
+use crate::detect::Detector;
+use crate::error::{Context, Error};
+use crate::suppress;
+use crate::traces::{self, dotted};
+use crate::verdict::{Answer, Verdict};
+use ::detect::held::HeldLocks;
+use ::detect::{FastTrack, Finding, H, Hybrid, Late, Lockset};
+use findings::finding::{self, AccessOp, Findings, Frame, Location, Race, Summary};
+use findings::merge::Merge;
+use findings::result::{Program, Run};
+use findings::suppress::Suppressions;
+use std::io::{Read, Seek};
+use std::path::Path;
+use std::time::Instant;
+use trace::tables::{Site, SiteKind};
+use trace::{Ending, Event, Gap, Loc, ObjId, SiteId, Tables, ThreadId, Trace};
+
+const ACC_STATIC: u16 = 0x0008;
+
+/// Reports what raced in the run that was recorded.
+pub fn detect(path: &Path, detector: Detector, known: &Suppressions) -> Result<Answer, Error> {
+    let start = Instant::now();
+    let mut trace = traces::open(path)?;
+    let found = match detector {
+        Detector::FastTrack => fold(&mut trace, FastTrack::default(), "fasttrack"),
+        Detector::Hybrid => fold(&mut trace, Hybrid::default(), "hybrid"),
+        Detector::Lockset => fold(&mut trace, Lockset::default(), "lockset"),
+        Detector::H => fold(&mut trace, H::default(), "h"),
+        Detector::None => {
+            return Err(Error::usage(
+                "a trace is there to be looked at: choose a --detector",
+            ));
+        }
+    };
+    let found = found.with_context(|| format!("cannot read {}", path.display()))?;
+    let threads = found.summary.as_ref().map_or(0, |s| s.threads);
+
+    let seconds = start.elapsed().as_secs_f64();
+    let exit = trace.footer().and_then(|footer| footer.exit_code);
+    let mut merge = Merge::new();
+    merge.add(
+        found,
+        Run {
+            exit,
+            ended: "offline".into(),
+            seconds,
+            ..Run::default()
+        },
+    );
+    let command = trace.header().command.iter().map(|part| part.to_string());
+    let program = Program {
+        args: command.collect(),
+        exit,
+        ..Program::default()
+    };
+    let mut report = merge.finish(crate::tool(), "detect", program, seconds);
+    let verdict = match () {
+        () if !report.races.is_empty() => Verdict::Found,
+        () if threads < 2 => {
+            report
+                .warnings
+                .push("only one thread did anything: nothing was exercised".into());
+            Verdict::NotExercised
+        }
+        () => Verdict::NothingFound,
+    };
+    let verdict = suppress::apply(known, &mut report, verdict);
+    Ok(Answer { report, verdict })
+}
+
+/// Runs the detector over everything up to the first gap.
+fn fold<R: Read + Seek, D: ::detect::Detector>(
+    trace: &mut Trace<R>,
+    mut detector: D,
+    name: &str,
+) -> Result<Findings, trace::Error> {
+    let mut held = HeldLocks::default();
+    // Locks of the second access of each finding, in the order of findings.
+    let mut locks: Vec<Vec<HeldLock>> = Vec::new();
+    let mut count = 0u64;
+    let mut step = |event: &Event| {
+        count += 1;
+        detector.event(event);
+        held.event(event);
+        while locks.len() < detector.findings().len() {
+            let held = held.sets.get(held.of(event.thread)).iter();
+            locks.push(
+                held.map(|h| HeldLock {
+                    lock: ObjId(h.lock),
+                    shared: h.shared,
+                })
+                .collect(),
+            );
+        }
+    };
+    let mut late = Late::default();
+    let mut events = trace.events();
+    events.for_each_event(|event| late.take(event, &mut step))?;
+    let gap = events.gap();
+    late.rest(&mut step);
+    let mut found = covered(trace, gap, count);
+    let names = Names(trace.tables());
+    for (finding, locks) in detector.findings().iter().zip(&locks) {
+        found.races.push(names.race(finding, name, locks));
+    }
+    Ok(found)
+}
+
+/// What a trace covers, and what it lacks; no races.
+pub(crate) fn covered<R>(trace: &Trace<R>, gap: Option<Gap>, events: u64) -> Findings {
+    let mut found = Findings::default();
+    if let Some(gap) = gap {
+        found.warnings.push(format!(
+            "synchronisation events from number {} on were lost with the program: \
+             what came after them was not looked at",
+            gap.first
+        ));
+    }
+    match trace.ending() {
+        Ending::Finished => {}
+        _ => found.warnings.push(
+            "the trace ends before the program did: races after that are not in it".to_owned(),
+        ),
+    }
+    let names = Names(trace.tables());
+    if let Some(footer) = trace.footer() {
+        found.skipped = footer.skipped.iter().map(skipped).collect();
+    }
+    found.summary = Some(Summary {
+        classes_instrumented: trace
+            .footer()
+            .map_or(0, |footer| footer.classes_instrumented),
+        events: Some(events),
+        threads: trace
+            .thread_counts()
+            .filter(|(t, _)| !names.is_system(*t))
+            .count() as u64,
+        ended: "exit".into(),
+        ..Summary::default()
+    });
+    found
+}
+
+/// A lock and how it was held.
+pub(crate) struct HeldLock {
+    pub lock: ObjId,
+    pub shared: bool,
+}
+
+fn skipped(skipped: &trace::tables::Skipped) -> finding::Skipped {
+    finding::Skipped {
+        class: dotted(&skipped.class),
+        method: skipped.method.as_ref().map(|m| m.to_string()),
+        why: skipped.why.to_string(),
+    }
+}
+
+/// Names for numbers.
+pub(crate) struct Names<'a>(pub &'a Tables);
+
+impl Names<'_> {
+    pub fn race(&self, finding: &Finding, detector: &str, locks: &[HeldLock]) -> Race {
+        let locks = locks.iter().map(|held| self.lock(held)).collect();
+        Race {
+            detector: detector.to_owned(),
+            sites: None,
+            location: self.location(finding),
+            accesses: [
+                self.access(&finding.first, None),
+                self.access(&finding.second, Some(locks)),
+            ],
+            allocated: self.allocated(finding.loc.obj),
+            count: finding.count,
+        }
+    }
+
+    fn access(&self, access: &::detect::Access, locks: Option<Vec<String>>) -> finding::Access {
+        finding::Access {
+            op: if access.write {
+                AccessOp::Write
+            } else {
+                AccessOp::Read
+            },
+            thread: self.thread(access.thread),
+            frame: self.frame(access.site),
+            stack: Vec::new(),
+            stack_exact: false,
+            locks,
+        }
+    }
+
+    fn is_system(&self, thread: ThreadId) -> bool {
+        self.0
+            .threads
+            .get(&thread)
+            .is_some_and(|thread| thread.system)
+    }
+
+    pub fn thread(&self, id: ThreadId) -> finding::Thread {
+        let row = self.0.threads.get(&id);
+        let created = row
+            .into_iter()
+            .flat_map(|thread| &thread.created_at)
+            .map(|at| Frame {
+                class: dotted(&at.class),
+                method: at.method.to_string(),
+                file: at.file.as_ref().map(|f| f.to_string()),
+                line: at.line,
+                ..Frame::default()
+            });
+        finding::Thread {
+            id: u64::from(id.0),
+            name: row.map_or_else(
+                || format!("thread {}", id.0),
+                |thread| thread.name.to_string(),
+            ),
+            created: created.collect(),
+        }
+    }
+
+    pub fn frame(&self, id: SiteId) -> Frame {
+        match self.0.sites.get(&id) {
+            Some(site) => frame(site),
+            None => Frame {
+                method: format!("statement {}", id.0),
+                ..Frame::default()
+            },
+        }
+    }
+
+    /// Where an object was allocated, if that was kept.
+    fn allocated(&self, id: ObjId) -> Option<Frame> {
+        let object = self.0.objects.get(&id)?;
+        self.0.sites.get(&object.site).map(frame)
+    }
+
+    pub fn lock(&self, held: &HeldLock) -> String {
+        let class = self
+            .0
+            .objects
+            .get(&held.lock)
+            .map(|object| class_name(&object.class));
+        let shared = if held.shared { " (shared)" } else { "" };
+        format!(
+            "{}@{}{shared}",
+            class.as_deref().unwrap_or("lock"),
+            held.lock.0
+        )
+    }
+
+    fn location(&self, finding: &Finding) -> Location {
+        self.location_of(finding.loc, [finding.first.site, finding.second.site])
+    }
+
+    /// A location, as the statements that access it name it.
+    pub fn location_of(&self, loc: Loc, sites: [SiteId; 2]) -> Location {
+        let sites = sites.map(|id| self.0.sites.get(&id));
+        let object = self.0.objects.get(&loc.obj);
+        let is_array = object.is_some_and(|object| object.class.starts_with('['))
+            || sites.iter().flatten().any(|site| site.kind.is_element());
+        if is_array {
+            return Location::Array {
+                array: object.map_or_else(|| "array".to_owned(), |o| class_name(&o.class)),
+                index: Some(loc.slot),
+                from: sites
+                    .iter()
+                    .flatten()
+                    .find_map(|s| s.array_from.as_ref())
+                    .map(|f| dotted(f)),
+                allocated: None,
+            };
+        }
+        // By the class that declares it; else as a statement names it; else by
+        // what is known of the object.
+        let target = || {
+            sites
+                .iter()
+                .flatten()
+                .find_map(|s| Some((s, s.target.as_ref()?)))
+        };
+        if let Some(field) = self.0.fields.get(&loc.slot) {
+            Location::Field {
+                class: dotted(&field.class),
+                field: field.name.to_string(),
+                is_static: field.flags & ACC_STATIC != 0,
+            }
+        } else if let Some((site, member)) = target() {
+            Location::Field {
+                class: dotted(&member.class),
+                field: member.name.to_string(),
+                is_static: matches!(site.kind, SiteKind::StaticRead | SiteKind::StaticWrite),
+            }
+        } else {
+            Location::Field {
+                class: object
+                    .map(|object| class_name(&object.class))
+                    .unwrap_or_default(),
+                field: format!("field {}", loc.slot),
+                is_static: false,
+            }
+        }
+    }
+}
+
+fn frame(site: &Site) -> Frame {
+    Frame {
+        class: dotted(&site.class),
+        method: site.method.to_string(),
+        desc: Some(site.desc.to_string()),
+        file: site.file.as_ref().map(|f| f.to_string()),
+        line: site.line,
+        bci: Some(site.bci),
+    }
+}
+
+/// A class as Java writes it: `java/lang/String` and `[[I` become
+/// `java.lang.String` and `int[][]`.
+fn class_name(internal: &str) -> String {
+    let element = internal.trim_start_matches('[');
+    let dimensions = internal.len() - element.len();
+    if dimensions == 0 {
+        return dotted(internal);
+    }
+    let name = match element {
+        "Z" => "boolean".to_owned(),
+        "B" => "byte".to_owned(),
+        "C" => "char".to_owned(),
+        "S" => "short".to_owned(),
+        "I" => "int".to_owned(),
+        "J" => "long".to_owned(),
+        "F" => "float".to_owned(),
+        "D" => "double".to_owned(),
+        class => dotted(
+            class
+                .strip_prefix('L')
+                .and_then(|c| c.strip_suffix(';'))
+                .unwrap_or(class),
+        ),
+    };
+    name + &"[]".repeat(dimensions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_names_as_java_writes_them() {
+        assert_eq!(class_name("java/lang/String"), "java.lang.String");
+        assert_eq!(class_name("[I"), "int[]");
+        assert_eq!(
+            class_name("[[Ljava/util/Map$Entry;"),
+            "java.util.Map$Entry[][]"
+        );
+        assert_eq!(class_name("["), "[]");
+        assert_eq!(class_name(""), "");
+    }
+}

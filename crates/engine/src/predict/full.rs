@@ -1,0 +1,71 @@
+//! Traces of `record --full`: their threads are followed through the code, so
+//! that engines know what each event depends on.
+
+use crate::error::{Context, Error};
+use findings::text::counted;
+use retrace::{Completed, Stats, Table};
+use std::collections::BTreeMap;
+use std::io::{Read, Seek};
+use std::path::Path;
+use trace::{Event, Trace};
+
+/// Names that a warning lists, at most.
+const NAMES: usize = 8;
+
+/// The table of purity, with the user's lines.
+pub fn purity(lines: Option<&Path>) -> Result<Table, Error> {
+    let mut table = Table::default();
+    let Some(path) = lines else {
+        return Ok(table);
+    };
+    let text = std::fs::read_to_string(path).map_err(Error::from);
+    text.and_then(|text| table.extend(&text).map_err(Error::from))
+        .with_context(|| format!("cannot use {}", path.display()))
+        .or_usage()?;
+    Ok(table)
+}
+
+/// Completes a trace with the class files that it carries.
+pub fn complete<R: Read + Seek>(
+    trace: &mut Trace<R>,
+    events: &[Event],
+    purity: &Table,
+) -> Result<Completed, Error> {
+    let numbers: Vec<u32> = trace.recorded_classes().collect();
+    let mut files = BTreeMap::new();
+    for number in numbers {
+        let bytes = trace
+            .class_bytes(number)
+            .context("its class files cannot be read")?;
+        files.extend(bytes.map(|bytes| (number, bytes)));
+    }
+    Ok(retrace::complete(events, trace.tables(), &files, purity))
+}
+
+/// What a user should know about how far the threads were followed.
+pub fn complaints(stats: &Stats) -> Vec<String> {
+    let mut texts = Vec::new();
+    if stats.lost_events > 0 {
+        texts.push(format!(
+            "{} could not be followed to the end: {} of {} events are taken to depend on all before them",
+            counted(stats.lost_threads, "thread", "threads"),
+            stats.lost_events,
+            stats.events
+        ));
+    }
+    if !stats.impure.is_empty() {
+        let mut names: Vec<_> = stats.impure.iter().collect();
+        names.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), name.as_str()));
+        let more = names.len().saturating_sub(NAMES);
+        let listed: Vec<&str> = names.iter().take(NAMES).map(|(n, _)| n.as_str()).collect();
+        let more = match more {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        texts.push(format!(
+            "nothing is known of what these methods do, so what comes after their calls is taken to depend on all before: {}{more} (see --purity)",
+            listed.join(", ")
+        ));
+    }
+    texts
+}

@@ -1,0 +1,58 @@
+//! Saved results: a file written with `--json`, standard input, or a directory
+//! of results.
+
+use crate::error::{Context, Error};
+use driver::store::Store;
+use findings::result::Report;
+use std::io::Read;
+use std::path::Path;
+
+/// Reads a result; of a directory the one with this number, or the latest.
+pub fn load(from: &Path, number: Option<i64>) -> Result<Report, Error> {
+    read(from, number).or_usage()
+}
+
+fn read(from: &Path, number: Option<i64>) -> Result<Report, Error> {
+    let standard = from == Path::new("-");
+    if !standard && (from.is_dir() || number.is_some() || !from.exists() && is_default(from)) {
+        let store = Store::open_result(from, number)?;
+        return Ok(store.report()?);
+    }
+    let mut bytes = Vec::new();
+    if standard {
+        std::io::stdin()
+            .read_to_end(&mut bytes)
+            .context("cannot read standard input")?;
+    } else {
+        bytes = std::fs::read(from).with_context(|| format!("cannot read {}", from.display()))?;
+    }
+    Report::from_json(&bytes).with_context(|| from.display().to_string())
+}
+
+/// Where the schedules of a result are: in its directory; those of a file may
+/// be in the usual place, if it has the same races.
+pub fn results<'a>(from: &'a Path, report: &Report) -> Option<&'a Path> {
+    if from.is_dir() {
+        return Some(from);
+    }
+    let usual = Path::new(driver::store::DEFAULT);
+    let latest = Store::open(usual).and_then(|store| store.report());
+    latest.ok().filter(|latest| latest.races == report.races)?;
+    Some(usual)
+}
+
+/// What `--baseline` names, and what to call it: the number of a result beside
+/// this one, or anything that can be loaded.
+pub fn baseline(old: &str, beside: &Path) -> Result<(Report, String), Error> {
+    match old.parse() {
+        Ok(number) if beside.is_dir() => {
+            Ok((load(beside, Some(number))?, format!("result {number}")))
+        }
+        _ => Ok((load(Path::new(old), None)?, old.to_owned())),
+    }
+}
+
+/// Nobody named it, so that there is no such file is no news.
+fn is_default(from: &Path) -> bool {
+    from == Path::new(driver::store::DEFAULT)
+}

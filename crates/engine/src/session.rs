@@ -1,0 +1,357 @@
+//! From runs of a program to a report and an exit code: what commands that run
+//! programs have in common.
+
+use crate::config::LaunchConfig;
+use crate::verdict::Verdict;
+use driver::process::{Outcome, Stopped, signal_name};
+use driver::run::RunResult;
+use findings::merge::Merge;
+use findings::result::{Program, Report, Run};
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// How a JVM that crashed looks from outside: ILL, ABRT, BUS, FPE, SEGV. Any
+/// other signal was sent by somebody.
+const CRASHES: [i32; 5] = [4, 6, 7, 8, 11];
+
+/// The runs so far.
+#[derive(Clone, Debug)]
+pub struct Session {
+    start: Instant,
+    merge: Merge,
+    runs: u64,
+    program: Program,
+    seen: Accidents,
+    interrupted: bool,
+    /// What runs before these came to, if somebody went on.
+    earlier: Option<Report>,
+}
+
+/// What befell runs: it decides what the result comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Accidents {
+    /// Java refused its arguments.
+    refused: bool,
+    /// Some run was stopped before its end, or ended without a word.
+    limited: bool,
+    /// Some run died of what may be our fault.
+    crashed: bool,
+}
+
+impl Session {
+    pub fn new(launch: &LaunchConfig) -> Session {
+        let args = launch
+            .program
+            .iter()
+            .map(|arg| arg.to_string_lossy().into_owned())
+            .collect();
+        Session {
+            start: Instant::now(),
+            merge: Merge::new(),
+            runs: 0,
+            program: Program {
+                args,
+                ..Program::default()
+            },
+            seen: Accidents::default(),
+            interrupted: false,
+            earlier: None,
+        }
+    }
+
+    /// Goes on after the runs of a report.
+    pub fn resume(launch: &LaunchConfig, earlier: Report, seen: Accidents) -> Session {
+        let mut session = Session::new(launch);
+        session.runs = earlier.runs.len() as u64;
+        session.program = earlier.program.clone();
+        session.earlier = Some(earlier);
+        session.seen = seen;
+        session
+    }
+
+    /// What befell its runs.
+    pub fn accidents(&self) -> Accidents {
+        self.seen
+    }
+
+    pub fn warn(&mut self, text: String) {
+        self.merge.warn(text);
+    }
+
+    /// Adds a run; its number, counted from 1.
+    pub fn add(&mut self, result: RunResult) -> u64 {
+        let RunResult {
+            outcome,
+            findings,
+            started,
+        } = result;
+        let said = findings.summary.as_ref().map(|s| s.ended.as_str());
+        let control = findings.summary.as_ref().and_then(|s| s.control.clone());
+        let hidden = findings.summary.as_ref().and_then(|s| s.hidden.clone());
+        let free = hidden.as_ref().map(|h| h.outcome.as_str());
+        let stood = control.as_ref().map(|c| c.outcome.as_str()).or(free);
+        let ended = match (ended(&outcome, said, started), stood) {
+            ("exit" | "halt", Some(word @ ("deadlock" | "livelock" | "stuck" | "limit"))) => word,
+            (word, _) => word,
+        };
+        self.seen.refused |= !started && outcome.stopped.is_none();
+        // Without the agent's last word, what it found may be incomplete.
+        self.seen.limited |= outcome.stopped.is_some()
+            || started && said.is_none()
+            || matches!(ended, "stuck" | "limit");
+        self.interrupted |= outcome.stopped == Some(Stopped::Interrupted);
+        if let (Some(signal), None) = (outcome.signal, outcome.stopped) {
+            self.seen.crashed |= CRASHES.contains(&signal);
+        }
+        for text in complaints(&outcome, said.is_some(), started) {
+            self.merge.warn(text);
+        }
+        let dump = outcome
+            .dump
+            .or_else(|| findings.stuck.as_ref().map(|(_, dump)| dump.clone()));
+        self.merge.add(
+            findings,
+            Run {
+                exit: outcome.exit,
+                signal: outcome.signal.map(signal_name),
+                ended: ended.to_owned(),
+                races: 0,
+                seconds: outcome.elapsed.as_secs_f64(),
+                scheduler: match &hidden {
+                    Some(hidden) => Some(hidden.scheduler.clone()),
+                    None => control.as_ref().map(|c| c.strategy.clone()),
+                },
+                seed: control
+                    .as_ref()
+                    .map(|c| c.seed)
+                    .or(hidden.as_ref().map(|h| h.seed)),
+                steps: control.as_ref().map(|c| c.steps),
+                switches: control.as_ref().map(|c| c.switches),
+                digest: control.and_then(|c| c.digest),
+                dump: dump.filter(|dump| !dump.is_empty()),
+                hidden,
+            },
+        );
+        self.program.exit = outcome.exit;
+        self.program.output_sha256 = outcome.output_sha256;
+        self.runs += 1;
+        self.runs
+    }
+
+    /// Whether another run makes no sense.
+    pub fn is_over(&self) -> bool {
+        self.interrupted || self.seen.refused
+    }
+
+    /// The report, and what it comes to.
+    pub fn finish(self, command: &str) -> (Report, Verdict) {
+        let seconds = self.start.elapsed().as_secs_f64();
+        let program = self.program.clone();
+        let new = self
+            .merge
+            .finish(crate::tool(), command, self.program, seconds);
+        let mut report = match self.earlier {
+            Some(mut report) => {
+                report.absorb(new);
+                report.program = program;
+                report
+            }
+            None => new,
+        };
+        let idle = self.seen.refused || idle(&report);
+        let verdict = match () {
+            () if report.has_findings() => Verdict::Found,
+            () if self.seen.crashed => Verdict::ToolFailed,
+            () if self.seen.limited => Verdict::Limit,
+            () if idle => Verdict::NotExercised,
+            () => Verdict::NothingFound,
+        };
+        if verdict == Verdict::NotExercised {
+            let text = not_exercised(&report);
+            if !report.warnings.contains(&text) {
+                report.warnings.push(text);
+            }
+        }
+        (report, verdict)
+    }
+}
+
+/// Whether the runs that came to their end exercised nothing. Of a run that
+/// did not, we do not know.
+fn idle(report: &Report) -> bool {
+    let c = &report.coverage;
+    let told = report.runs.iter().any(|run| run.ended == "exit");
+    told && (c.classes_instrumented == 0 || c.threads < 2)
+}
+
+fn not_exercised(report: &Report) -> String {
+    let why = if report.runs.iter().any(|run| run.ended == "not-started") {
+        "java did not start the program"
+    } else if report.coverage.classes_instrumented == 0 {
+        "no class was instrumented: check --include and --exclude, or the main class"
+    } else {
+        "the program ran in a single thread"
+    };
+    format!("nothing was exercised: {why}; that no race was found says nothing")
+}
+
+/// One word for the run's end. `said` is what the agent wrote, if it came to
+/// that.
+fn ended(outcome: &Outcome, said: Option<&str>, started: bool) -> &'static str {
+    match (outcome.stopped, said) {
+        (Some(Stopped::TimeLimit), _) => "time-limit",
+        (Some(Stopped::Interrupted | Stopped::Unwanted), _) => "interrupted",
+        (Some(Stopped::Stuck), _) => "stuck",
+        (None, Some("halt")) => "halt",
+        (None, Some(_)) => "exit",
+        (None, None) if outcome.signal.is_some() => "killed",
+        (None, None) if !started => "not-started",
+        (None, None) => "halt",
+    }
+}
+
+/// Where a run was not what it seems.
+fn complaints(outcome: &Outcome, summary: bool, started: bool) -> Vec<String> {
+    let mut texts = Vec::new();
+    if !started {
+        texts.push(
+            "java ended before the program began (its message is above): nothing ran".to_owned(),
+        );
+    } else if !summary {
+        texts.push(
+            "the program ended without an orderly exit: what was found up to then is reported, \
+             how much was covered is unknown"
+                .to_owned(),
+        );
+    }
+    if outcome.stopped == Some(Stopped::Stuck) {
+        texts.push(
+            "the JVM showed no sign of life and was killed (--watchdog says after how long)"
+                .to_owned(),
+        );
+    }
+    if let (Some(signal), None) = (outcome.signal, outcome.stopped) {
+        texts.push(format!(
+            "the JVM was ended by {}; if it left an hs_err file, that says where",
+            signal_name(signal)
+        ));
+    }
+    texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use findings::finding::{Findings, Summary};
+    use std::time::Duration;
+
+    fn launch() -> LaunchConfig {
+        LaunchConfig::new(["Main"])
+    }
+
+    fn result(exit: Option<i32>, signal: Option<i32>, threads: Option<u64>) -> RunResult {
+        let summary = threads.map(|threads| Summary {
+            classes_instrumented: 3,
+            threads,
+            ended: "exit".into(),
+            ..Summary::default()
+        });
+        RunResult {
+            outcome: Outcome {
+                exit,
+                signal,
+                elapsed: Duration::from_millis(5),
+                ..Outcome::default()
+            },
+            findings: Findings {
+                summary,
+                ..Findings::default()
+            },
+            started: true,
+        }
+    }
+
+    fn verdict(result: RunResult) -> (Verdict, String) {
+        let mut session = Session::new(&launch());
+        session.add(result);
+        let (report, verdict) = session.finish("detect");
+        (verdict, report.runs[0].ended.clone())
+    }
+
+    #[test]
+    fn verdicts_say_what_is_known() {
+        use Verdict::{Limit, NotExercised, NothingFound, ToolFailed};
+        assert_eq!(
+            verdict(result(Some(0), None, Some(2))),
+            (NothingFound, "exit".into())
+        );
+        assert_eq!(
+            verdict(result(Some(9), None, Some(2))),
+            (NothingFound, "exit".into())
+        );
+        assert_eq!(
+            verdict(result(Some(0), None, Some(1))),
+            (NotExercised, "exit".into())
+        );
+        assert_eq!(verdict(result(Some(0), None, None)), (Limit, "halt".into()));
+        assert_eq!(
+            verdict(result(None, Some(9), None)),
+            (Limit, "killed".into())
+        );
+        assert_eq!(
+            verdict(result(None, Some(11), None)),
+            (ToolFailed, "killed".into())
+        );
+        let mut refused = result(Some(1), None, None);
+        refused.started = false;
+        assert_eq!(verdict(refused), (NotExercised, "not-started".into()));
+        let mut stopped = result(Some(143), None, Some(2));
+        stopped.outcome.stopped = Some(Stopped::TimeLimit);
+        assert_eq!(verdict(stopped), (Limit, "time-limit".into()));
+        let mut stuck = result(None, Some(9), None);
+        stuck.outcome.stopped = Some(Stopped::Stuck);
+        assert_eq!(verdict(stuck), (Limit, "stuck".into()));
+    }
+
+    #[test]
+    fn a_run_that_the_agent_ended_is_no_exit_of_the_programs() {
+        let ended = |word: &str| {
+            let mut result = result(Some(112), None, Some(2));
+            let summary = result.findings.summary.as_mut().unwrap();
+            summary.control = Some(findings::control::ControlSummary {
+                outcome: word.into(),
+                ..Default::default()
+            });
+            if word == "deadlock" {
+                result.findings.deadlocks.push(Default::default());
+            }
+            verdict(result)
+        };
+        assert_eq!(ended("exit"), (Verdict::NothingFound, "exit".into()));
+        assert_eq!(ended("deadlock"), (Verdict::Found, "deadlock".into()));
+        assert_eq!(ended("stuck"), (Verdict::Limit, "stuck".into()));
+        assert_eq!(ended("limit"), (Verdict::Limit, "limit".into()));
+    }
+
+    #[test]
+    fn what_was_before_counts_when_somebody_goes_on() {
+        let mut first = Session::new(&launch());
+        first.add(result(Some(3), None, Some(2)));
+        first.add(result(None, Some(9), None));
+        let accidents = first.accidents();
+        let (earlier, verdict) = first.finish("verify");
+        assert_eq!(verdict, Verdict::Limit);
+        // Nothing more is run.
+        let same = Session::resume(&launch(), earlier.clone(), accidents);
+        let (report, verdict) = same.finish("verify");
+        assert_eq!(
+            (report.runs, verdict),
+            (earlier.runs.clone(), Verdict::Limit)
+        );
+        let mut more = Session::resume(&launch(), earlier, accidents);
+        assert_eq!(more.add(result(Some(4), None, Some(2))), 3);
+        let (report, verdict) = more.finish("verify");
+        assert_eq!((report.runs.len(), verdict), (3, Verdict::Limit));
+        assert_eq!(report.program.exit, Some(4));
+    }
+}

@@ -1,0 +1,35 @@
+//! Suppressions: the file of races that nobody wants to hear about, and what a
+//! result comes to without them.
+
+use crate::error::Error;
+use crate::verdict::Verdict;
+use findings::result::Report;
+use findings::suppress::Suppressions;
+use std::path::Path;
+
+/// Reads the file, before anything is run.
+pub fn load(path: &Path) -> Result<Suppressions, Error> {
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string());
+    let parsed = text.and_then(|text| Suppressions::parse(&text));
+    parsed.map_err(|why| Error::usage(format!("cannot use {}: {why}", path.display())))
+}
+
+/// Takes suppressed races out of the report; the verdict without them.
+pub fn apply(known: &Suppressions, report: &mut Report, verdict: Verdict) -> Verdict {
+    let before = report.races.len();
+    known.apply(report);
+    let fewer = report.races.len() < before;
+    match verdict {
+        Verdict::Found if fewer && !report.has_findings() && !violations(report) => {
+            Verdict::NothingFound
+        }
+        verdict => verdict,
+    }
+}
+
+/// Whether something else than a race was found.
+fn violations(report: &Report) -> bool {
+    let list = |name: &str| report.other.get(name).and_then(|v| v.as_array());
+    let broken = |list: &Vec<serde_json::Value>| list.iter().any(|p| p["status"] != "holds");
+    list("atomicity").is_some_and(|list| !list.is_empty()) || list("properties").is_some_and(broken)
+}

@@ -1,0 +1,213 @@
+//! `verify`: every schedule of a program, and an honest word about whether that
+//! was all (Java RaceFinder; crate `explore` has the search).
+//!
+//! ```text
+//! search   the coordinator: executions out, results in
+//! resume   what is kept on disk, and going on with it
+//! ```
+//!
+//! A race is reported as observed: it was unordered by happens-before in an
+//! execution that was made. That there is no other is said only if the
+//! exploration is complete and nothing in any execution was out of control.
+
+mod resume;
+pub(crate) mod search;
+
+use crate::config::{self, ControlConfig, LaunchConfig};
+use crate::controlled_run;
+use crate::error::Error;
+use crate::launch::Launcher;
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::verdict::{Answer, Verdict};
+use driver::options::Control;
+use explore::{Config, Order, Stop};
+use findings::result::Report;
+use findings::suppress::Suppressions;
+use resume::{Keeper, Saved};
+use search::{Search, SearchConfig, Standing};
+use serde_json::json;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Steps after which an execution is taken never to end.
+pub const MAX_STEPS: u64 = 20_000;
+
+/// What `verify` is told.
+#[derive(Clone, Debug, Default)]
+pub struct VerifyConfig {
+    /// Which thread goes first where that is open: to meet a first race sooner.
+    pub order: Order,
+    /// Explore only executions with at most so many preemptions.
+    pub preemptions: Option<u32>,
+    /// Stop after this many executions that show a race.
+    pub threshold: Option<u64>,
+    /// Stop after this many executions.
+    pub max_executions: Option<u64>,
+    /// Stop after this long.
+    pub max_time: Option<Duration>,
+    /// Go on with the exploration of this program in the results directory that
+    /// was stopped, interrupted or killed; limits may be others than then.
+    pub resume: bool,
+    /// Executions side by side; if none, one a core.
+    pub jobs: Option<u32>,
+    /// Make every execution in a JVM of its own.
+    pub isolate: bool,
+    /// The program's standard input; if none, it is empty.
+    pub input: Option<PathBuf>,
+    pub suppress: Suppressions,
+    pub control: ControlConfig,
+    pub launch: LaunchConfig,
+}
+
+/// Explores every schedule of the program, and says whether that is complete.
+pub fn verify(config: &VerifyConfig, progress: &dyn Progress) -> Result<Answer, Error> {
+    let launcher = Launcher::new(&config.launch)?;
+    let (answer, _) = with(config, &launcher, progress)?;
+    Ok(answer)
+}
+
+/// The same, with somebody's launcher; and whether somebody stopped it.
+pub(crate) fn with(
+    config: &VerifyConfig,
+    launcher: &Launcher<'_>,
+    progress: &dyn Progress,
+) -> Result<(Answer, bool), Error> {
+    let program = controlled_run::program(&launcher.java, &config.launch, config.input.as_deref())?;
+    let (mut keeper, saved) = Keeper::new(config, program)?;
+    let (session, from) = match saved {
+        Some(Saved { state, report, .. }) => {
+            let session = Session::resume(&config.launch, report, state.accidents());
+            (session, Some(state))
+        }
+        None => (Session::new(&config.launch), None),
+    };
+    let asked = asked(config);
+    let mut watch = |search: &Search<'_>| {
+        progress.explored(&search.standing().progress);
+        keeper.moment(search)
+    };
+    let search = search::explore(launcher, session, &asked, from, &mut watch)?;
+    let completeness = Completeness::of(&search.standing());
+    let (report, verdict) = search.session().clone().finish("verify");
+    let (report, verdict) = keeper.finish(&search, report, verdict, &completeness)?;
+    let verdict = match verdict {
+        Verdict::NothingFound | Verdict::Limit if completeness.complete => Verdict::NothingFound,
+        Verdict::NothingFound => Verdict::Limit,
+        verdict => verdict,
+    };
+    let interrupted = search.standing().interrupted;
+    Ok((Answer { report, verdict }, interrupted))
+}
+
+fn control(config: &VerifyConfig) -> Control {
+    let mut control = controlled_run::control(&config.control, "explore", config.control.seed);
+    control.max_steps = Some(config.control.max_steps.unwrap_or(MAX_STEPS));
+    control
+}
+
+fn asked(config: &VerifyConfig) -> SearchConfig {
+    let limit = match (config.max_time, config.launch.time_limit) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    };
+    SearchConfig {
+        config: Config {
+            order: config.order,
+            preemptions: config.preemptions,
+            max_executions: config.max_executions,
+            threshold: config.threshold,
+        },
+        jobs: config::jobs(config.jobs),
+        deadline: limit.and_then(|limit| Instant::now().checked_add(limit)),
+        isolate: config.isolate,
+        repairs: Vec::new(),
+        input: config::input(config.input.as_ref()),
+        control: control(config),
+    }
+}
+
+/// What can be said of the exploration as a whole.
+struct Completeness {
+    complete: bool,
+    progress: explore::Progress,
+    classes: u64,
+    rounds: u32,
+    bounded: Option<u32>,
+    is_cut: bool,
+    /// Executions made in JVMs that made others before, and why there are no more.
+    reused: u64,
+    isolated: Option<String>,
+    /// Why it is not complete.
+    reasons: Vec<String>,
+    /// A limit is the only reason.
+    limited: bool,
+}
+
+impl Completeness {
+    fn of(explored: &Standing) -> Completeness {
+        let progress = &explored.progress;
+        let mut reasons: Vec<String> = explored.missing.iter().cloned().collect();
+        if progress.lost > 0 && reasons.is_empty() {
+            reasons.push(format!(
+                "{} executions could not be made as planned",
+                progress.lost
+            ));
+        }
+        if explored.interrupted {
+            reasons.push("it was interrupted".to_owned());
+        } else if explored.out_of_time {
+            reasons.push("there was no more time".to_owned());
+        } else {
+            match progress.stopped {
+                Some(Stop::Executions) => {
+                    reasons.push("there were to be no more executions".to_owned());
+                }
+                Some(Stop::Threshold) => {
+                    reasons.push("as many races were found as were asked for".to_owned());
+                }
+                None => {}
+            }
+        }
+        Completeness {
+            complete: explored.is_complete(),
+            progress: progress.clone(),
+            classes: explored.classes,
+            rounds: explored.rounds,
+            bounded: explored.bound,
+            is_cut: explored.is_cut,
+            reused: explored.reused,
+            isolated: explored.isolated.clone(),
+            reasons,
+            limited: !explored.is_complete() && explored.missing.is_empty() && progress.lost == 0,
+        }
+    }
+
+    /// Puts it into the report.
+    fn tell(&self, report: &mut Report) {
+        let by = "verify".to_owned();
+        for race in &mut report.races {
+            if !race.found_by.contains(&by) {
+                race.found_by.push(by.clone());
+            }
+        }
+        let p = &self.progress;
+        let exploration = json!({
+            "complete": self.complete,
+            "executions": p.executions,
+            "classes": self.classes,
+            "rounds": self.rounds,
+            "pruned": 0,
+            "max_depth": p.max_depth,
+            "lost": p.lost,
+            "preemptions": self.bounded,
+            "estimate": p.estimate.map(|all| all.round()),
+            "reused_jvms": self.reused,
+            "isolated": self.isolated,
+            "not_complete": self.reasons,
+            "limited": self.limited,
+            "resumable": self.is_cut,
+        });
+        report.other.insert("exploration".to_owned(), exploration);
+    }
+}

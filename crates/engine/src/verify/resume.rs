@@ -1,0 +1,252 @@
+//! Going on with an exploration that was interrupted.
+//!
+//! Every second or so what was explored is saved with the result: the state of
+//! the search, the report so far, and the schedules that replay what it says, in
+//! one transaction. What was explored after that, if the process is killed, is
+//! explored again. Only the same exploration can be gone on with: the same
+//! program, input and JVM, and options that change neither what an execution does
+//! nor which are made. Limits may be others.
+
+use super::search::{Search, State};
+use super::{Completeness, VerifyConfig};
+use crate::controlled_run;
+use crate::error::{Context, Error};
+use crate::suppress;
+use crate::verdict::Verdict;
+use driver::store::{self, Exploration, Program, StoreError, Writer};
+use findings::result::Report;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::time::{Duration, Instant};
+
+/// How often it is saved,
+const EVERY: Duration = Duration::from_secs(1);
+/// and which part of the time that may take.
+const SHARE: u32 = 20;
+
+const GOING_ON: &str = "it was still going on when this was saved";
+
+/// An exploration that can be gone on with.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Saved {
+    pub state: State,
+    /// All that was found, whoever wants to hear of it or not.
+    pub report: Report,
+    /// What it took so far.
+    pub seconds: f64,
+}
+
+/// Keeps an exploration on disk.
+pub struct Keeper<'a> {
+    config: &'a VerifyConfig,
+    store: Writer,
+    program: Program,
+    of: String,
+    began: Instant,
+    /// Of those who explored before.
+    seconds: f64,
+    next: Instant,
+}
+
+impl<'a> Keeper<'a> {
+    /// For an exploration that begins, or goes on if that is asked for.
+    pub fn new(
+        config: &'a VerifyConfig,
+        program: Program,
+    ) -> Result<(Keeper<'a>, Option<Saved>), Error> {
+        let of = serde_json::to_string(&same(config, &program)?)?;
+        let (store, saved) = match config.resume {
+            true => {
+                let (store, saved) = find(config, &of)?;
+                (store, Some(saved))
+            }
+            false => (controlled_run::store(&config.control)?, None),
+        };
+        let now = Instant::now();
+        let keeper = Keeper {
+            config,
+            store,
+            program,
+            of,
+            began: now,
+            seconds: saved.as_ref().map_or(0.0, |saved| saved.seconds),
+            next: now,
+        };
+        Ok((keeper, saved))
+    }
+
+    /// How long it took, with those before.
+    fn seconds(&self) -> f64 {
+        self.seconds + self.began.elapsed().as_secs_f64()
+    }
+
+    /// Something was explored: saves it if it is time for that.
+    pub fn moment(&mut self, search: &Search<'_>) -> Result<(), Error> {
+        let now = Instant::now();
+        if now < self.next {
+            return Ok(());
+        }
+        self.save(search)?;
+        self.next = now + EVERY.max(now.elapsed() * SHARE);
+        Ok(())
+    }
+
+    /// Saves it, with a report that says that it is not complete.
+    pub fn save(&mut self, search: &Search<'_>) -> Result<(), Error> {
+        let (report, verdict) = search.session().clone().finish("verify");
+        let mut completeness = Completeness::of(&search.standing());
+        if !completeness.complete {
+            completeness.reasons.push(GOING_ON.to_owned());
+        }
+        self.finish(search, report, verdict, &completeness)
+            .map(|_| ())
+    }
+
+    /// Saves what it came to: the report as it is shown, and the verdict.
+    pub fn finish(
+        &mut self,
+        search: &Search<'_>,
+        mut report: Report,
+        verdict: Verdict,
+        completeness: &Completeness,
+    ) -> Result<(Report, Verdict), Error> {
+        controlled_run::keep(&self.config.control, &mut self.store, &mut report, |run| {
+            let kept = search.kept().get(&run)?;
+            Some((kept.schedule.clone(), kept.log.clone()))
+        })
+        .map_err(hint)?;
+        completeness.tell(&mut report);
+        report.timing.total_s = self.seconds();
+        let saved = Saved {
+            state: search.state(),
+            report: report.clone(),
+            seconds: report.timing.total_s,
+        };
+        let exploration = Exploration {
+            of: self.of.clone(),
+            state: serde_json::to_string(&saved)?,
+        };
+        let verdict = suppress::apply(&self.config.suppress, &mut report, verdict);
+        self.store
+            .save_exploration(&self.program, &report, &exploration)
+            .map_err(|error| hint(error.into()))?;
+        Ok((report, verdict))
+    }
+}
+
+/// What was saved before is still there.
+fn hint(error: Error) -> Error {
+    error.context(
+        "the exploration stopped because it could not be saved; what was saved before is \
+         kept, and --resume goes on from there",
+    )
+}
+
+/// What must be the same to go on.
+fn same(config: &VerifyConfig, program: &Program) -> Result<Map<String, Value>, Error> {
+    let mut all = Map::new();
+    let mut add = |name: &str, value: Value| {
+        all.insert(name.to_owned(), value);
+    };
+    add("tool", crate::tool().into());
+    add("program", serde_json::to_value(program)?);
+    let control = super::control(config);
+    add("order", serde_json::to_value(config.order)?);
+    add("bound", config.preemptions.into());
+    add("max-steps", control.max_steps.into());
+    add("clock", control.clock.into());
+    add("seed", control.seed.into());
+    Ok(all)
+}
+
+/// The latest exploration of the same.
+fn find(config: &VerifyConfig, of: &str) -> Result<(Writer, Saved), Error> {
+    let dir = &config.control.results;
+    let nothing = || {
+        Error::usage(format!(
+            "there is no exploration to go on with in {}",
+            dir.display()
+        ))
+    };
+    let all = match store::explorations(dir) {
+        Err(StoreError::Nothing { .. }) => return Err(nothing()),
+        all => all?,
+    };
+    let Some((_, latest)) = all.first() else {
+        return Err(nothing());
+    };
+    let Some((number, found)) = all.iter().find(|(_, e)| e.of == of) else {
+        let what = differences(&latest.of, of).join(", ");
+        return Err(Error::usage(format!(
+            "the exploration in {} is of something else, and cannot be gone on with: {what}",
+            dir.display()
+        )));
+    };
+    let saved = serde_json::from_str(&found.state)
+        .with_context(|| format!("the exploration in {} is damaged", dir.display()))?;
+    let store = Writer::reopen(dir, *number).or_usage()?;
+    Ok((store, saved))
+}
+
+/// What is not the same, in words.
+fn differences(before: &str, now: &str) -> Vec<String> {
+    let parse = |text: &str| serde_json::from_str::<Map<String, Value>>(text).unwrap_or_default();
+    let (before, now) = (parse(before), parse(now));
+    let mut words = Vec::new();
+    compare(&before, &now, &mut words);
+    words
+}
+
+fn compare(before: &Map<String, Value>, now: &Map<String, Value>, words: &mut Vec<String>) {
+    let names = before
+        .keys()
+        .chain(now.keys().filter(|k| !before.contains_key(*k)));
+    for name in names {
+        let (was, is) = (before.get(name), now.get(name));
+        match (name.as_str(), was, is) {
+            _ if was == is => {}
+            ("program", Some(Value::Object(was)), Some(Value::Object(is))) => {
+                compare(was, is, words);
+            }
+            ("classes", Some(Value::Object(was)), Some(Value::Object(is))) => {
+                let names = was
+                    .keys()
+                    .chain(is.keys().filter(|k| !was.contains_key(*k)));
+                let changed: Vec<_> = names.filter(|k| was.get(*k) != is.get(*k)).collect();
+                let first = changed.first().map_or("", |name| name.as_str());
+                words.push(format!("{} files changed ({first})", changed.len()));
+            }
+            (_, was, is) => {
+                let text = |v: Option<&Value>| v.map_or("nothing".to_owned(), Value::to_string);
+                words.push(format!("{name} was {}, is {}", text(was), text(is)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_is_named() {
+        let of = |order: &str, digest: &str, args: &str| {
+            format!(
+                r#"{{"order":"{order}","program":{{"args":["{args}"],"classes":{{"A.class":"{digest}"}}}}}}"#
+            )
+        };
+        let before = of("Plain", "1", "Main");
+        assert!(differences(&before, &before).is_empty());
+        assert_eq!(
+            differences(&before, &of("WritesFirst", "1", "Main")),
+            [r#"order was "Plain", is "WritesFirst""#]
+        );
+        assert_eq!(
+            differences(&before, &of("Plain", "2", "Other")),
+            [
+                r#"args was ["Main"], is ["Other"]"#,
+                "1 files changed (A.class)"
+            ]
+        );
+    }
+}

@@ -1,0 +1,553 @@
+//! The coordinator: hands executions out to JVMs, takes in what they were, and
+//! knows what stands between it and a complete exploration.
+//!
+//! An execution is a JVM of its own, or one of many that a worker makes
+//! ([`workers`]). The former is told how to begin in a file of its run directory
+//! (`job.json`) and leaves what it did beside it (`execution.json`), with findings
+//! and summary as every run. Whatever is reported was made that way.
+
+mod workers;
+
+use crate::controlled_run;
+use crate::error::{Context, Error};
+use crate::launch::{Launcher, Plan, RunDir};
+use crate::session::{Accidents, Session};
+use driver::options::{Control, Mode, Statement};
+use driver::pool::{self, Ended, Next, Work, WorkResult};
+use driver::process::{Input, Output, Stopped};
+use driver::run::{Request, RunResult};
+use driver::store::Schedule;
+use explore::{Campaign, Config, Divergence, Execution, Job, Progress, Task};
+use findings::finding::{Findings, Frame, Location};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::ControlFlow;
+use std::time::Instant;
+use workers::Workers;
+
+/// How often an execution is tried whose JVM dies.
+const TRIES: u32 = 3;
+/// Executions that may be made again because of chance.
+const MISHAPS: u32 = 10;
+/// Runs whose findings are merged: more of the same says nothing new.
+const MOST_RUNS: u64 = 2_000;
+
+/// What to explore, and how far.
+#[derive(Clone, Debug)]
+pub struct SearchConfig {
+    pub config: Config,
+    pub jobs: usize,
+    pub deadline: Option<Instant>,
+    /// Every execution is to have a JVM of its own.
+    pub isolate: bool,
+    /// Made in the classes as they are loaded.
+    pub repairs: Vec<String>,
+    pub input: Input,
+    /// Of every execution; its job is filled in here.
+    pub control: Control,
+}
+
+/// An execution that showed something, and how to make it again.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    pub schedule: Schedule,
+    pub log: Vec<u8>,
+}
+
+/// How far it is, or what came of it.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    pub progress: Progress,
+    /// Executions of the last round: if complete, the number of classes.
+    pub classes: u64,
+    pub rounds: u32,
+    /// Something is left to explore.
+    pub is_cut: bool,
+    /// Why it is not complete although nothing is left to do.
+    pub missing: BTreeSet<String>,
+    pub interrupted: bool,
+    pub out_of_time: bool,
+    /// The bound on preemptions.
+    pub bound: Option<u32>,
+    /// Executions made in JVMs that made others before, and why there are no more.
+    pub reused: u64,
+    pub isolated: Option<String>,
+}
+
+impl Standing {
+    /// Every schedule was explored, and nothing was out of hand.
+    pub fn is_complete(&self) -> bool {
+        self.progress.complete && self.missing.is_empty()
+    }
+}
+
+/// What an execution leaves in its directory.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ExecutionFile {
+    Execution(Execution),
+    Diverged(Divergence),
+}
+
+/// All that is needed to go on with an exploration, besides what it found.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct State {
+    campaign: Campaign,
+    statements: Vec<String>,
+    added: u64,
+    seen: BTreeSet<String>,
+    missing: BTreeSet<String>,
+    accidents: Accidents,
+}
+
+impl State {
+    pub fn accidents(&self) -> Accidents {
+        self.accidents
+    }
+}
+
+/// Whoever wants to know how far it is, after every execution.
+pub type Watch<'a> = dyn FnMut(&Search<'_>) -> Result<(), Error> + 'a;
+
+pub struct Search<'a> {
+    launcher: &'a Launcher<'a>,
+    asked: &'a SearchConfig,
+    campaign: Campaign,
+    /// By the numbers that the campaign knows them by.
+    statements: Vec<Statement>,
+    given: BTreeMap<usize, (Task, RunDir)>,
+    tries: BTreeMap<u64, u32>,
+    session: Session,
+    added: u64,
+    seen: BTreeSet<String>,
+    kept: BTreeMap<u64, Kept>,
+    missing: BTreeSet<String>,
+    failure: Option<Error>,
+    interrupted: bool,
+    out_of_time: bool,
+    mishaps: u32,
+    workers: Workers,
+}
+
+/// The search, while somebody looks.
+struct Watched<'s, 'a, 'w> {
+    search: &'s mut Search<'a>,
+    watch: &'s mut Watch<'w>,
+}
+
+impl<'a> Work<'a> for Watched<'_, 'a, '_> {
+    fn next(&mut self, number: usize) -> Next<'a> {
+        self.search.next(number)
+    }
+
+    fn hire(&mut self) -> Option<Request<'a>> {
+        let hired = self.search.new_worker();
+        let failed = |failure| self.search.failure = Some(failure);
+        hired.map_err(failed).ok()
+    }
+
+    fn take(&mut self, number: usize, came: WorkResult) -> ControlFlow<()> {
+        let search = &mut *self.search;
+        let taken = match came {
+            WorkResult::Run(result) => search.alone(number, *result),
+            WorkResult::Answer(text) => search.answered(number, &text),
+            WorkResult::Died => search.died(number),
+        };
+        if search.failure.is_none() {
+            search.failure = taken.and_then(|()| (self.watch)(search)).err();
+        }
+        match search.failure.is_some() || search.is_idle() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// Explores the program, or goes on `from` where somebody stopped.
+pub fn explore<'a>(
+    launcher: &'a Launcher<'a>,
+    session: Session,
+    asked: &'a SearchConfig,
+    from: Option<State>,
+    watch: &mut Watch<'_>,
+) -> Result<Search<'a>, Error> {
+    let mut search = Search {
+        launcher,
+        asked,
+        campaign: Campaign::new(asked.config),
+        statements: Vec::new(),
+        given: BTreeMap::new(),
+        tries: BTreeMap::new(),
+        session,
+        added: 0,
+        seen: BTreeSet::new(),
+        kept: BTreeMap::new(),
+        missing: BTreeSet::new(),
+        failure: None,
+        interrupted: false,
+        out_of_time: false,
+        mishaps: 0,
+        workers: Workers::new(asked.isolate),
+    };
+    if let Some(state) = from {
+        search.restore(state)?;
+    }
+    let ended = pool::run_as_it_comes(
+        asked.jobs,
+        asked.deadline,
+        &launcher.interrupts,
+        &mut Watched {
+            search: &mut search,
+            watch,
+        },
+    )?;
+    search.interrupted = ended == Ended::Interrupted;
+    match search.failure.take() {
+        Some(failure) => Err(failure),
+        None => Ok(search),
+    }
+}
+
+impl<'a> Search<'a> {
+    pub fn standing(&self) -> Standing {
+        Standing {
+            progress: self.campaign.progress(),
+            classes: self.campaign.executions_now(),
+            rounds: self.campaign.round() + 1,
+            is_cut: !self.campaign.exhausted(),
+            missing: self.missing.clone(),
+            interrupted: self.interrupted,
+            out_of_time: self.out_of_time,
+            bound: self.asked.config.preemptions,
+            reused: self.workers.made(),
+            isolated: self.workers.why_not(),
+        }
+    }
+
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Executions that showed something, by the number of the run in the session.
+    pub fn kept(&self) -> &BTreeMap<u64, Kept> {
+        &self.kept
+    }
+
+    /// What [`explore`] needs to go on from here.
+    pub fn state(&self) -> State {
+        State {
+            campaign: self.campaign.clone(),
+            statements: self.statements.iter().map(ToString::to_string).collect(),
+            added: self.added,
+            seen: self.seen.clone(),
+            missing: self.missing.clone(),
+            accidents: self.session.accidents(),
+        }
+    }
+
+    fn restore(&mut self, state: State) -> Result<(), Error> {
+        let statements = state.statements.iter().map(|text| text.parse());
+        let statements: Result<Vec<Statement>, String> = statements.collect();
+        self.statements = statements.map_err(Error::tool_failed)?;
+        self.campaign = state.campaign;
+        let config = self.asked.config;
+        self.campaign.limit(config.max_executions, config.threshold);
+        // Whoever had these is gone.
+        self.campaign.requeue();
+        self.added = state.added;
+        self.seen = state.seen;
+        self.missing = state.missing;
+        Ok(())
+    }
+
+    fn next(&mut self, number: usize) -> Next<'a> {
+        let left = self
+            .asked
+            .deadline
+            .map(|d| d.duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            self.out_of_time = true;
+            return Next::Done;
+        }
+        if let Some(next) = self.ask(number) {
+            return next;
+        }
+        let Some(task) = self.next_alone(number) else {
+            return match self.given.is_empty() {
+                true => Next::Done,
+                false => Next::Later,
+            };
+        };
+        match self.prepare(number, &task) {
+            Ok((dir, mut plan)) => {
+                plan.time_limit = left;
+                let request = self.launcher.request(&dir, plan);
+                self.given.insert(number, (task, dir));
+                Next::Run(Box::new(request))
+            }
+            Err(failure) => {
+                self.failure = Some(failure);
+                Next::Done
+            }
+        }
+    }
+
+    fn prepare(&self, number: usize, task: &Task) -> Result<(RunDir, Plan), Error> {
+        let dir = self
+            .launcher
+            .directory(&format!("execution-{}", number + 1))?;
+        let job = dir.file("job.json");
+        std::fs::write(&job, serde_json::to_vec(&task.job)?)
+            .with_context(|| format!("cannot write {}", job.display()))?;
+        let plan = Plan {
+            control: Some(self.control(Some(job))),
+            repairs: self.asked.repairs.clone(),
+            input: self.asked.input.clone(),
+            ..Plan::new(Mode::FastTrack, Output::Capture)
+        };
+        Ok((dir, plan))
+    }
+
+    fn control(&self, job: Option<std::path::PathBuf>) -> Control {
+        let points: Vec<Statement> = self
+            .campaign
+            .points()
+            .iter()
+            .filter_map(|n| self.statements.get(*n as usize).cloned())
+            .collect();
+        Control {
+            explore: job,
+            pair: (!points.is_empty()).then(|| [points, vec![]]),
+            ..self.asked.control.clone()
+        }
+    }
+
+    fn result(&mut self, task: &Task, dir: &RunDir, run: RunResult) -> Result<(), Error> {
+        if run.outcome.stopped.is_some() && run.outcome.stopped != Some(Stopped::Stuck) {
+            self.out_of_time |= run.outcome.stopped == Some(Stopped::TimeLimit);
+            return Ok(self.campaign.give_back(task)?);
+        }
+        let found = &run.findings;
+        if self.is_mishap(found) {
+            return Ok(self.campaign.give_back(task)?);
+        }
+        self.out_of_hand(found);
+        let racing = self.racing(found);
+        let told = std::fs::read(dir.file("execution.json")).ok();
+        let told: Option<ExecutionFile> =
+            told.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let control = found.summary.as_ref().and_then(|s| s.control.as_ref());
+        let ended = control.map_or("", |c| c.outcome.as_str());
+        match (told, ended) {
+            (Some(ExecutionFile::Execution(execution)), "exit" | "deadlock") => {
+                self.keep(dir, &run, Some(&execution))?;
+                let findings = u64::from(!run.findings.races.is_empty());
+                self.workers.follow(task, &execution);
+                let done = self.campaign.finish(task, &execution, findings, racing);
+                if done.is_err() {
+                    self.missing.insert(DIVERGED.to_owned());
+                    self.campaign.diverged(task, [])?;
+                }
+            }
+            (Some(ExecutionFile::Diverged(at)), _) => {
+                self.keep(dir, &run, None)?;
+                // A race that was not a point before explains it.
+                if racing.is_empty() {
+                    self.missing
+                        .insert(format!("{DIVERGED}, at step {} of an execution", at.step));
+                }
+                self.campaign.diverged(task, racing)?;
+            }
+            (Some(ExecutionFile::Execution(execution)), _) => {
+                self.keep(dir, &run, Some(&execution))?;
+                let what = match ended {
+                    "limit" => {
+                        "an execution was cut off after too many steps: \
+                                a loop that waits for others, or for ever"
+                    }
+                    _ => "an execution did not get on",
+                };
+                self.missing.insert(what.to_owned());
+                self.campaign.diverged(task, racing)?;
+            }
+            (None, _) => self.lost(task, run)?,
+        }
+        Ok(())
+    }
+
+    /// On a machine that is very busy a thread may seem to wait for something that
+    /// only waits for a processor. So such an execution is made again, a few times.
+    fn is_mishap(&mut self, found: &Findings) -> bool {
+        let waited = |text: &String| text.ends_with("waited inside the JVM or native code");
+        let again = self.mishaps < MISHAPS && found.warnings.iter().any(waited);
+        self.mishaps += u32::from(again);
+        again
+    }
+
+    fn out_of_hand(&mut self, found: &Findings) {
+        let uncontrolled = found
+            .warnings
+            .iter()
+            .filter_map(|w| w.strip_prefix("not under control: "));
+        self.missing.extend(uncontrolled.map(str::to_owned));
+    }
+
+    /// The JVM died, or would not start.
+    fn lost(&mut self, task: &Task, run: RunResult) -> Result<(), Error> {
+        let tries = self.tries.entry(same(task)).or_default();
+        *tries += 1;
+        if run.started && *tries < TRIES {
+            return Ok(self.campaign.give_back(task)?);
+        }
+        let refused = !run.started;
+        self.added += 1;
+        self.session.add(run);
+        self.missing
+            .insert("the JVM ended before it could say what it had done".to_owned());
+        self.campaign.diverged(task, [])?;
+        if refused {
+            // Another one will not start either.
+            self.asked_enough();
+        }
+        Ok(())
+    }
+
+    fn asked_enough(&mut self) {
+        while let Some(task) = self.campaign.next() {
+            if self.campaign.diverged(&task, []).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The statements of an execution's races, by number, and with each location
+    /// that raced all its accesses: FastTrack names the first that races, not
+    /// every one, and two reads in a row have one name.
+    fn racing(&mut self, found: &Findings) -> Vec<u32> {
+        let mut all: Vec<Statement> = Vec::new();
+        for race in &found.races {
+            for access in &race.accesses {
+                match statement(&access.frame) {
+                    Some(statement) => all.push(statement),
+                    None => {
+                        let what = "a statement that races could not be found again";
+                        self.missing.insert(what.to_owned());
+                    }
+                }
+            }
+            all.push(accesses(&race.location));
+        }
+        let mut number = |statement: Statement| {
+            let known = self.statements.iter().position(|s| *s == statement);
+            known.unwrap_or_else(|| {
+                self.statements.push(statement);
+                self.statements.len() - 1
+            }) as u32
+        };
+        all.into_iter().map(&mut number).collect()
+    }
+
+    /// Keeps an execution that shows something new.
+    fn keep(
+        &mut self,
+        dir: &RunDir,
+        run: &RunResult,
+        execution: Option<&Execution>,
+    ) -> Result<(), Error> {
+        let found = &run.findings;
+        let mut new = self.added == 0;
+        for key in keys(found) {
+            new |= self.seen.insert(key);
+        }
+        if !new && (keys(found).is_empty() || self.added >= MOST_RUNS) {
+            return Ok(());
+        }
+        self.added += 1;
+        let number = self.session.add(run.clone());
+        if let (true, Some(execution)) = (new, execution) {
+            let control = self.control(None);
+            let summary = found.summary.as_ref().and_then(|s| s.control.as_ref());
+            let ended = summary.map_or("unknown", |c| c.outcome.as_str()).to_owned();
+            let mode = Mode::FastTrack.name();
+            let job = Job {
+                id: 0,
+                beginning: execution.steps.iter().map(|s| s.label.clone()).collect(),
+                order: self.asked.config.order,
+                preemptions: None,
+            };
+            let schedule =
+                controlled_run::schedule("", mode, &control, summary, &run.outcome, ended);
+            let kept = Kept {
+                schedule: Schedule {
+                    job: Some(serde_json::to_string(&job)?),
+                    ..schedule
+                },
+                log: std::fs::read(dir.log()).unwrap_or_default(),
+            };
+            self.kept.insert(number, kept);
+        }
+        Ok(())
+    }
+}
+
+/// A number that an execution has however often it is handed out.
+fn same(task: &Task) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (task.round, format!("{:?}", task.job.beginning)).hash(&mut hasher);
+    hasher.finish()
+}
+
+const DIVERGED: &str =
+    "the program did not do the same again: it depends on something besides the schedule";
+
+/// What an execution shows, in words that are the same for the same.
+fn keys(found: &Findings) -> Vec<String> {
+    let line = |f: &Frame| format!("{}.{}:{:?}", f.class, f.method, f.line.or(f.bci));
+    let races = found.races.iter().map(|race| {
+        let mut lines = race.accesses.each_ref().map(|a| line(&a.frame));
+        lines.sort();
+        format!("race {:?} {lines:?}", race.location)
+    });
+    let stills = found.deadlocks.iter().chain(&found.livelocks);
+    let stills = stills.map(|still| {
+        let at = |t: &findings::control::Waiting| t.stack.first().map(line);
+        let threads: Vec<_> = still.threads.iter().map(at).collect();
+        format!("standstill {threads:?}")
+    });
+    let failures = found.uncaught.iter().map(|failure| {
+        let at = failure.stack.first().map(line);
+        format!("failure {} {at:?}", failure.class())
+    });
+    races.chain(stills).chain(failures).collect()
+}
+
+/// All accesses to what may be this location.
+fn accesses(location: &Location) -> Statement {
+    match location {
+        Location::Field { field, .. } => Statement::Field {
+            name: field.clone(),
+        },
+        Location::Array { array, .. } => Statement::Elements {
+            of: match array.strip_suffix("[]").unwrap_or(array) {
+                "int" => 'I',
+                "long" => 'J',
+                "float" => 'F',
+                "double" => 'D',
+                "char" => 'C',
+                "short" => 'S',
+                "byte" | "boolean" => 'B',
+                _ => 'L',
+            },
+        },
+    }
+}
+
+fn statement(frame: &Frame) -> Option<Statement> {
+    Some(Statement::Exact {
+        class: frame.class.replace('.', "/"),
+        method: frame.method.clone(),
+        desc: frame.desc.clone()?,
+        bci: frame.bci?,
+    })
+}

@@ -1,0 +1,498 @@
+//! Executions in JVMs that make one after the other, a hundred times as fast as a
+//! JVM an execution.
+//!
+//! That is right only if an execution cannot tell which it is. So it is tried: the
+//! first execution of a round, made in a JVM of its own, must be the same twice in
+//! a worker before workers are used. And a worker is believed as long as it says
+//! nothing new: an execution that shows something that was not seen before, that
+//! does not go as it was told, or over which workers die, is made again in a JVM of
+//! its own, and that is what counts. Where a worker was wrong, or a program leaves
+//! behind what cannot be put back, every execution gets its own JVM from then on,
+//! and the report says so.
+
+use super::{DIVERGED, ExecutionFile, Search, keys, same};
+use crate::error::Error;
+use crate::launch::{Plan, RunDir};
+use driver::options::{Control, Mode};
+use driver::pool::Next;
+use driver::process::Output;
+use driver::run::{Request, RunError, RunResult};
+use explore::{Campaign, Execution, Job, Task};
+use findings::finding::Findings;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Executions in JVMs of their own before a worker is worth its start.
+const WORTH_IT: u32 = 4;
+/// How often a worker makes the first execution before it is trusted.
+const TRIALS: u32 = 2;
+/// How often workers may be wrong, or die before they are trusted.
+const PATIENCE: u32 = 3;
+/// Workers that may die over one execution.
+const DEATHS: u32 = 2;
+
+/// What a worker says of an execution.
+#[derive(Debug, Deserialize)]
+struct Answer {
+    outcome: String,
+    told: Option<ExecutionFile>,
+    findings: Vec<Value>,
+    unfit: Option<String>,
+}
+
+/// How far workers are trusted in this round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Trust {
+    Untried,
+    /// Trials that are still to come, one of them under way.
+    Trying(u32),
+    Trusted,
+}
+
+/// What a worker was asked for.
+#[derive(Debug)]
+enum Given {
+    Trial,
+    Task(Task),
+}
+
+/// Why an execution of a worker is made again.
+#[derive(Debug)]
+enum Doubt {
+    /// It showed this.
+    Showed(Vec<String>),
+    /// It did not go as it was told.
+    Diverged,
+    Other,
+}
+
+#[derive(Debug)]
+pub(super) struct Workers {
+    /// Why there are none.
+    off: Option<String>,
+    /// Nobody wants them.
+    unwanted: bool,
+    round: u32,
+    trust: Trust,
+    /// The first execution of the round.
+    root: Option<(Task, Execution)>,
+    alone: u32,
+    /// The run that makes the first execution once more.
+    reference: Option<usize>,
+    given: BTreeMap<usize, Given>,
+    /// To be made in JVMs of their own.
+    again: VecDeque<(Task, Doubt)>,
+    doubts: BTreeMap<usize, Doubt>,
+    deaths: BTreeMap<u64, u32>,
+    wrong: u32,
+    /// Over trials.
+    died: u32,
+    made: u64,
+    hired: u64,
+    dirs: Vec<RunDir>,
+    /// Of runs whose results nobody wants.
+    stale: Vec<RunDir>,
+}
+
+impl Workers {
+    pub fn new(isolate: bool) -> Workers {
+        Workers {
+            off: None,
+            unwanted: isolate,
+            round: 0,
+            trust: Trust::Untried,
+            root: None,
+            alone: 0,
+            reference: None,
+            given: BTreeMap::new(),
+            again: VecDeque::new(),
+            doubts: BTreeMap::new(),
+            deaths: BTreeMap::new(),
+            wrong: 0,
+            died: 0,
+            made: 0,
+            hired: 0,
+            dirs: Vec::new(),
+            stale: Vec::new(),
+        }
+    }
+
+    /// Executions that they made and that count.
+    pub fn made(&self) -> u64 {
+        self.made
+    }
+
+    pub fn why_not(&self) -> Option<String> {
+        self.off.clone()
+    }
+
+    /// An execution in a JVM of its own is about to be taken in.
+    pub fn follow(&mut self, task: &Task, execution: &Execution) {
+        if task.round == self.round {
+            self.alone += 1;
+            if task.job.beginning.is_empty() {
+                self.root = Some((task.clone(), execution.clone()));
+            }
+        }
+    }
+
+    fn give_up(&mut self, why: &str) {
+        self.off.get_or_insert_with(|| why.to_owned());
+    }
+
+    fn is_trying(&self) -> bool {
+        let mut given = self.given.values();
+        given.any(|given| matches!(given, Given::Trial))
+    }
+
+    fn is_wrong(&mut self) {
+        self.wrong += 1;
+        if self.wrong >= PATIENCE {
+            self.give_up("they were not the same in a JVM that is used again");
+        }
+    }
+
+    /// Points have changed: workers know other classes now.
+    fn enter(&mut self, round: u32) {
+        if round != self.round {
+            self.round = round;
+            self.trust = Trust::Untried;
+            self.root = None;
+            self.reference = None;
+            self.alone = 0;
+            self.deaths.clear();
+            self.again.clear();
+        }
+    }
+}
+
+impl<'a> Search<'a> {
+    /// Something for a worker to do.
+    pub(super) fn ask(&mut self, number: usize) -> Option<Next<'a>> {
+        let round = self.campaign.round();
+        self.workers.enter(round);
+        let workers = &mut self.workers;
+        if workers.unwanted || workers.off.is_some() {
+            return None;
+        }
+        let (given, job) = match workers.trust {
+            Trust::Trusted if workers.again.is_empty() => {
+                let task = self.campaign.next()?;
+                let job = task.job.clone();
+                (Given::Task(task), job)
+            }
+            Trust::Untried if workers.alone >= WORTH_IT => {
+                let job = workers.root.as_ref()?.0.job.clone();
+                workers.trust = Trust::Trying(TRIALS);
+                (Given::Trial, job)
+            }
+            Trust::Trying(_) if !workers.is_trying() => {
+                (Given::Trial, workers.root.as_ref()?.0.job.clone())
+            }
+            _ => return None,
+        };
+        let line = serde_json::to_string(&job).ok()?;
+        self.workers.given.insert(number, given);
+        Some(Next::Ask(u64::from(round), line))
+    }
+
+    /// An execution that is to have a JVM of its own.
+    pub(super) fn next_alone(&mut self, number: usize) -> Option<Task> {
+        if self.needs_root() {
+            // It was made by somebody else, who was interrupted.
+            self.workers.reference = Some(number);
+            let round = self.campaign.round();
+            let config = self.asked.config;
+            let job = Job {
+                id: 0,
+                beginning: Vec::new(),
+                order: config.order,
+                preemptions: config.preemptions,
+            };
+            return Some(Task { round, job });
+        }
+        match self.workers.again.pop_front() {
+            Some((task, doubt)) => {
+                self.workers.doubts.insert(number, doubt);
+                Some(task)
+            }
+            None => self.campaign.next(),
+        }
+    }
+
+    fn needs_root(&self) -> bool {
+        let workers = &self.workers;
+        workers.trust == Trust::Untried
+            && workers.alone >= WORTH_IT
+            && workers.root.is_none()
+            && workers.reference.is_none()
+            && !workers.unwanted
+            && workers.off.is_none()
+            && !self.campaign.exhausted()
+    }
+
+    /// What the first execution of the round is, if it was not taken in here.
+    fn refer(&mut self, task: Task, dir: &RunDir) {
+        let told = std::fs::read(dir.file("execution.json")).ok();
+        let told = told.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        match told {
+            Some(ExecutionFile::Execution(execution)) => {
+                self.workers.root = Some((task, execution))
+            }
+            _ => self.workers.give_up("the first could not be made again"),
+        }
+    }
+
+    /// Nothing is left to do, and nobody waits for anything but trials.
+    pub(super) fn is_idle(&self) -> bool {
+        let trials = self.workers.given.values();
+        !self.workers.given.is_empty()
+            && trials
+                .into_iter()
+                .all(|given| matches!(given, Given::Trial))
+            && self.given.is_empty()
+            && self.workers.again.is_empty()
+            && self.campaign.progress().complete
+    }
+
+    pub(super) fn new_worker(&mut self) -> Result<Request<'a>, Error> {
+        self.workers.hired += 1;
+        let dir = self
+            .launcher
+            .directory(&format!("worker-{}", self.workers.hired))?;
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let plan = Plan {
+            control: Some(Control {
+                worker: true,
+                cpu: Some(self.workers.hired as usize % cores),
+                ..self.control(None)
+            }),
+            repairs: self.asked.repairs.clone(),
+            input: self.asked.input.clone(),
+            ..Plan::new(Mode::FastTrack, Output::Capture)
+        };
+        let request = self.launcher.request(&dir, plan);
+        self.workers.dirs.push(dir);
+        Ok(request)
+    }
+
+    /// A JVM has made the one execution that it was for.
+    pub(super) fn alone(
+        &mut self,
+        number: usize,
+        result: Result<RunResult, RunError>,
+    ) -> Result<(), Error> {
+        let Some((task, dir)) = self.given.remove(&number) else {
+            return Ok(());
+        };
+        let doubt = self.workers.doubts.remove(&number);
+        let run = result?;
+        if self.workers.reference == Some(number) {
+            self.refer(task, &dir);
+            return Ok(());
+        }
+        let seen: BTreeSet<String> = keys(&run.findings).into_iter().collect();
+        let (lost, missing) = (self.campaign.progress().lost, self.missing.len());
+        self.result(&task, &dir, run)?;
+        let went = self.campaign.progress().lost == lost;
+        match doubt {
+            Some(Doubt::Showed(all)) if !all.iter().all(|key| seen.contains(key)) => {
+                self.workers.is_wrong();
+            }
+            Some(Doubt::Diverged) if went => self.workers.is_wrong(),
+            _ => {}
+        }
+        // A worker may have led the exploration astray.
+        if self.workers.made > 0 && !went && self.missing.len() > missing {
+            self.start_again();
+        }
+        Ok(())
+    }
+
+    /// Everything from the start, without workers. What was found was found.
+    fn start_again(&mut self) {
+        self.workers
+            .give_up("they were not the same in a JVM that is used again");
+        self.workers.made = 0;
+        self.workers.given.clear();
+        self.workers.again.clear();
+        self.workers.doubts.clear();
+        let given = std::mem::take(&mut self.given);
+        let dirs = given.into_values().map(|(_, dir)| dir);
+        self.workers.stale.extend(dirs);
+        self.tries.clear();
+        self.missing.retain(|why| !why.starts_with(DIVERGED));
+        self.campaign = Campaign::new(self.asked.config);
+    }
+
+    pub(super) fn answered(&mut self, number: usize, text: &str) -> Result<(), Error> {
+        let Some(given) = self.workers.given.remove(&number) else {
+            return Ok(());
+        };
+        let Ok(answer) = serde_json::from_str::<Answer>(text) else {
+            self.workers.give_up("a worker did not make sense");
+            return self.doubt(given, Doubt::Other);
+        };
+        if let Some(why) = &answer.unfit {
+            self.workers.give_up(why);
+            return self.doubt(given, Doubt::Other);
+        }
+        match given {
+            Given::Trial => self.tried(&answer),
+            Given::Task(task) => return self.made(task, answer),
+        }
+        Ok(())
+    }
+
+    fn tried(&mut self, answer: &Answer) {
+        let differs = match (&answer.told, &self.workers.root) {
+            (Some(ExecutionFile::Execution(now)), Some((_, then))) => difference(then, now),
+            (Some(ExecutionFile::Diverged(_)), _) => {
+                Some("it could not be made as it was told".into())
+            }
+            _ => Some("it was not told of".into()),
+        };
+        if let Some(how) = differs {
+            self.workers.give_up(&format!(
+                "the first was not the same in a JVM that is used again: {how}"
+            ));
+        }
+        self.workers.trust = match self.workers.trust {
+            Trust::Trying(left) if left > 1 => Trust::Trying(left - 1),
+            _ => Trust::Trusted,
+        };
+    }
+
+    /// Takes in an execution of a worker, if there is nothing new about it.
+    fn made(&mut self, task: Task, answer: Answer) -> Result<(), Error> {
+        let lines: Vec<String> = answer.findings.iter().map(Value::to_string).collect();
+        let found = Findings::parse(lines.join("\n").as_bytes());
+        if self.is_mishap(&found) {
+            return Ok(self.campaign.give_back(&task)?);
+        }
+        let shown = keys(&found);
+        if shown.iter().any(|key| !self.seen.contains(key)) {
+            return self.doubt(Given::Task(task), Doubt::Showed(shown));
+        }
+        let ended = matches!(answer.outcome.as_str(), "exit" | "deadlock");
+        let execution = match answer.told {
+            Some(ExecutionFile::Execution(execution)) if ended => execution,
+            Some(ExecutionFile::Diverged(_)) => {
+                return self.doubt(Given::Task(task), Doubt::Diverged);
+            }
+            _ => return self.doubt(Given::Task(task), Doubt::Other),
+        };
+        let racing = self.racing(&found);
+        let points = self.campaign.points();
+        if racing.iter().any(|statement| !points.contains(statement)) {
+            return self.doubt(Given::Task(task), Doubt::Other);
+        }
+        self.out_of_hand(&found);
+        let races = u64::from(!found.races.is_empty());
+        match self.campaign.finish(&task, &execution, races, []) {
+            Ok(()) => self.workers.made += 1,
+            Err(_) => return self.doubt(Given::Task(task), Doubt::Diverged),
+        }
+        Ok(())
+    }
+
+    /// A worker died, or could not be had.
+    pub(super) fn died(&mut self, number: usize) -> Result<(), Error> {
+        let Some(given) = self.workers.given.remove(&number) else {
+            return Ok(());
+        };
+        let Given::Task(task) = given else {
+            self.workers.died += 1;
+            if self.workers.died >= PATIENCE {
+                self.workers
+                    .give_up("a JVM that is to be used again ended by itself");
+            }
+            return Ok(());
+        };
+        let deadline = self.asked.deadline;
+        if deadline.is_some_and(|at| at <= std::time::Instant::now()) {
+            self.out_of_time = true;
+            return Ok(self.campaign.give_back(&task)?);
+        }
+        let deaths = self.workers.deaths.entry(same(&task)).or_default();
+        *deaths += 1;
+        match *deaths < DEATHS {
+            true => Ok(self.campaign.give_back(&task)?),
+            false => self.doubt(Given::Task(task), Doubt::Other),
+        }
+    }
+
+    fn doubt(&mut self, given: Given, doubt: Doubt) -> Result<(), Error> {
+        if let Given::Task(task) = given
+            && task.round == self.campaign.round()
+        {
+            self.workers.again.push_back((task, doubt));
+        }
+        Ok(())
+    }
+}
+
+/// Where an execution that is made again leaves the one that was.
+fn difference(then: &Execution, now: &Execution) -> Option<String> {
+    if then == now {
+        return None;
+    }
+    // Names of objects say nothing to anybody.
+    let word = |execution: &Execution, at: usize| {
+        let Some(step) = execution.steps.get(at) else {
+            return "the end".into();
+        };
+        let op = format!("{:?}", step.label.op);
+        let op = op.split([' ', '(']).next().unwrap_or_default();
+        format!("{op} of thread {}", step.label.thread)
+    };
+    let most = then.steps.len().max(now.steps.len());
+    let at = (0..most).find(|at| then.steps.get(*at) != now.steps.get(*at));
+    Some(match at.map(|at| (at, word(then, at), word(now, at))) {
+        Some((at, was, is)) if was == is => format!("step {at}, {was}, differs"),
+        Some((at, was, is)) => format!("step {at} was {was} and is {is}"),
+        None => "it ends in another way".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use explore::{Label, Op, Step};
+
+    fn execution(ops: &[Op]) -> Execution {
+        let step = |op: &Op| Step {
+            label: Label::new(0, *op),
+            picks: 1,
+            done: true,
+            cleared: false,
+            woken: None,
+        };
+        Execution {
+            steps: ops.iter().map(step).collect(),
+            ..Execution::default()
+        }
+    }
+
+    #[test]
+    fn the_first_difference_is_told() {
+        let told = |then: &[Op], now: &[Op]| difference(&execution(then), &execution(now));
+        let (one, two) = (Op::Release(1), Op::Release(2));
+        assert_eq!(told(&[one], &[one]), None);
+        let says = |then: &[Op], now: &[Op], what: &str| {
+            assert_eq!(told(then, now).as_deref(), Some(what));
+        };
+        says(&[one], &[two], "step 0, Release of thread 0, differs");
+        says(
+            &[one, two],
+            &[one, Op::End],
+            "step 1 was Release of thread 0 and is End of thread 0",
+        );
+        says(
+            &[one, Op::Start(1)],
+            &[one],
+            "step 1 was Start of thread 0 and is the end",
+        );
+    }
+}

@@ -1,0 +1,307 @@
+//! From arguments to the configurations of the engine.
+
+use super::{Advise, Compare, Confirm, Control, Detect, Detector, Engine, Hunt, Launch, Predict};
+use super::{Record, Scheduler, Verify};
+use crate::show;
+use driver::process::Output;
+use engine::advise::AdviseConfig;
+use engine::compare::CompareConfig;
+use engine::confirm::{ConfirmConfig, Pairs};
+use engine::detect::DetectConfig;
+use engine::hunt::HuntConfig;
+use engine::predict::PredictConfig;
+use engine::record::RecordConfig;
+use engine::verify::VerifyConfig;
+use engine::{ControlConfig, LaunchConfig};
+use findings::result::Report;
+use findings::suppress::Suppressions;
+use std::path::PathBuf;
+use std::time::Duration;
+
+impl Launch {
+    pub fn config(&self) -> LaunchConfig {
+        LaunchConfig {
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            trusted: self.trusted.clone(),
+            untracked: self.untracked.clone(),
+            check_unshared: self.check_unshared,
+            time_limit: self.time_limit,
+            java: self.java.clone(),
+            keep: self.keep.clone(),
+            program: self.program.clone(),
+        }
+    }
+}
+
+impl Control {
+    pub fn config(&self) -> ControlConfig {
+        ControlConfig {
+            seed: self.seed,
+            results: self.results.clone(),
+            max_steps: self.max_steps,
+            watchdog: self.watchdog,
+            clock: self.clock,
+        }
+    }
+}
+
+impl Hunt {
+    /// `input` is what `--input` names, or a copy of it.
+    pub fn config(&self, input: Option<PathBuf>, suppress: Suppressions) -> HuntConfig {
+        HuntConfig {
+            trials: self.trials,
+            runs: self.runs,
+            skip: self.skip.clone(),
+            jobs: self.jobs,
+            input,
+            first_output: match self.show.verbose {
+                true => show::program_output(&self.show),
+                false => Output::Capture,
+            },
+            sources: self.show.sources.clone(),
+            suppress,
+            control: self.control.config(),
+            launch: self.launch.config(),
+        }
+    }
+}
+
+impl Detect {
+    pub fn config(&self, output: Output, suppress: Suppressions) -> DetectConfig {
+        DetectConfig {
+            detector: self.detector.detector(),
+            scheduler: self.scheduler.scheduler(),
+            runs: self.runs,
+            depth: self.depth,
+            relation: self.relation.clone(),
+            output,
+            suppress,
+            control: self.control.config(),
+            launch: self.launch.config(),
+        }
+    }
+}
+
+impl Record {
+    pub fn config(&self, output: Output) -> RecordConfig {
+        RecordConfig {
+            trace: self.output.clone(),
+            full: self.full,
+            output,
+            launch: self.launch.config(),
+        }
+    }
+}
+
+impl Predict {
+    pub fn config(&self, output: Output, suppress: Suppressions) -> PredictConfig {
+        PredictConfig {
+            methods: self.engine.iter().map(|engine| engine.method()).collect(),
+            atomicity: self.atomicity,
+            units: self.units.clone(),
+            property: self.property.clone(),
+            cuts: self.cuts,
+            purity: self.purity.clone(),
+            output,
+            suppress,
+            launch: self.launch.config(),
+        }
+    }
+}
+
+impl Confirm {
+    pub fn config(&self, pairs: Pairs, suppress: Suppressions) -> ConfirmConfig {
+        ConfirmConfig {
+            pairs,
+            races: self.race.clone(),
+            trials: self.trials,
+            all_trials: self.all_trials,
+            jobs: self.jobs,
+            input: self.input.clone(),
+            suppress,
+            control: self.control.config(),
+            launch: self.launch.config(),
+        }
+    }
+}
+
+impl Verify {
+    pub fn config(&self, suppress: Suppressions) -> VerifyConfig {
+        VerifyConfig {
+            order: self.order.order(),
+            preemptions: self.bound,
+            threshold: self.threshold,
+            max_executions: self.max_executions,
+            max_time: self.max_seconds.map(Duration::from_secs),
+            resume: self.resume,
+            jobs: self.jobs,
+            isolate: self.isolate,
+            input: self.input.clone(),
+            suppress,
+            control: self.control.config(),
+            launch: self.launch.config(),
+        }
+    }
+}
+
+impl Advise {
+    pub fn config(&self, from: Option<Report>) -> AdviseConfig {
+        AdviseConfig {
+            from: from.map(Box::new),
+            runs: self.runs,
+            tries: self.tries,
+            max_executions: self.max_executions,
+            cost_runs: self.cost_runs,
+            jobs: self.jobs,
+            input: self.input.clone(),
+            sources: self.show.sources.clone(),
+            deadline: None,
+            control: self.control.config(),
+            launch: self.launch.config(),
+        }
+    }
+}
+
+impl Compare {
+    pub fn config(&self) -> CompareConfig {
+        let depths = self.depths.iter().flat_map(|depths| &depths.0);
+        CompareConfig {
+            schedulers: self.schedulers.iter().map(|s| s.scheduler()).collect(),
+            runs: self.runs,
+            depths: depths.copied().collect(),
+            control: self.control.config(),
+            launch: self.launch.config(),
+        }
+    }
+}
+
+impl Detector {
+    pub fn detector(self) -> engine::detect::Detector {
+        use engine::detect::Detector as Engine;
+        match self {
+            Detector::Fasttrack => Engine::FastTrack,
+            Detector::Hybrid => Engine::Hybrid,
+            Detector::Lockset => Engine::Lockset,
+            Detector::H => Engine::H,
+            Detector::None => Engine::None,
+        }
+    }
+}
+
+impl Scheduler {
+    pub fn scheduler(self) -> engine::detect::Scheduler {
+        use engine::detect::Scheduler as Engine;
+        match self {
+            Scheduler::Native => Engine::Native,
+            Scheduler::Random => Engine::Random,
+            Scheduler::Pct => Engine::Pct,
+            Scheduler::Pos => Engine::Pos,
+            Scheduler::Contest => Engine::Contest,
+            Scheduler::Drfinder => Engine::Drfinder,
+            Scheduler::DrfinderSerial => Engine::DrfinderSerial,
+        }
+    }
+}
+
+impl Engine {
+    pub fn method(self) -> predict::Method {
+        match self {
+            Engine::Hb => predict::Method::Hb,
+            Engine::Shb => predict::Method::Shb,
+            Engine::Wcp => predict::Method::Wcp,
+            Engine::Syncp => predict::Method::SyncP,
+            Engine::Osr => predict::Method::Osr,
+            Engine::Sliced => predict::Method::Sliced,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    /// The library's defaults are those of the command line.
+    #[test]
+    fn defaults_are_the_engines() {
+        let parse = |command: &str| Cli::parse_from(["photofinish", command, "--", "Main"]).command;
+        let text = |config: &dyn std::fmt::Debug| format!("{config:?}");
+        let launch = LaunchConfig::new(["Main"]);
+        let Command::Hunt(hunt) = parse("hunt") else {
+            panic!()
+        };
+        let theirs = engine::hunt::HuntConfig {
+            launch: launch.clone(),
+            ..Default::default()
+        };
+        assert_eq!(text(&hunt.config(None, Default::default())), text(&theirs));
+        let Command::Confirm(confirm) = parse("confirm") else {
+            panic!()
+        };
+        let theirs = engine::confirm::ConfirmConfig {
+            launch: launch.clone(),
+            ..Default::default()
+        };
+        assert_eq!(
+            text(&confirm.config(Default::default(), Default::default())),
+            text(&theirs)
+        );
+        let Command::Verify(verify) = parse("verify") else {
+            panic!()
+        };
+        let theirs = engine::verify::VerifyConfig {
+            launch: launch.clone(),
+            ..Default::default()
+        };
+        assert_eq!(text(&verify.config(Default::default())), text(&theirs));
+        let Command::Advise(advise) = parse("advise") else {
+            panic!()
+        };
+        let theirs = engine::advise::AdviseConfig {
+            launch: launch.clone(),
+            ..Default::default()
+        };
+        assert_eq!(text(&advise.config(None)), text(&theirs));
+        let Command::Compare(compare) = parse("compare") else {
+            panic!()
+        };
+        let theirs = engine::compare::CompareConfig {
+            launch: launch.clone(),
+            ..Default::default()
+        };
+        assert_eq!(text(&compare.config()), text(&theirs));
+        let Command::Detect(detect) = parse("detect") else {
+            panic!()
+        };
+        let output = driver::process::Output::Capture;
+        let theirs = engine::detect::DetectConfig {
+            launch: launch.clone(),
+            ..Default::default()
+        };
+        assert_eq!(
+            text(&detect.config(output, Default::default())),
+            text(&theirs)
+        );
+        let Command::Predict(predict) = parse("predict") else {
+            panic!()
+        };
+        let theirs = engine::predict::PredictConfig {
+            launch: launch.clone(),
+            ..Default::default()
+        };
+        assert_eq!(
+            text(&predict.config(output, Default::default())),
+            text(&theirs)
+        );
+        let Command::Record(record) = parse("record") else {
+            panic!()
+        };
+        let theirs = engine::record::RecordConfig {
+            launch,
+            ..Default::default()
+        };
+        assert_eq!(text(&record.config(output)), text(&theirs));
+    }
+}

@@ -1,0 +1,58 @@
+//! `compare`: tables on standard output, a picture and JSON in files.
+
+use crate::args::Compare;
+use crate::exit::{self, Failure};
+use crate::progress::Terminal;
+use anyhow::Context;
+use report::compare::{Comparison, Subject, by_depth, by_scheduler, svg};
+use std::io::Write;
+
+pub fn command(args: &Compare) -> Result<u8, Failure> {
+    let progress = Terminal::new(args.quiet, false);
+    let compared = engine::compare::compare(&args.config(), &progress)?;
+    progress.clear();
+    let (all, schedulers) = (&compared.all, &compared.schedulers);
+    let mut out = std::io::stdout().lock();
+    write!(out, "{}", by_scheduler(all, schedulers))?;
+    if !compared.depths.is_empty() {
+        let others: Vec<Subject> = schedulers
+            .iter()
+            .filter(|s| !s.scheduler.starts_with("drfinder"))
+            .cloned()
+            .collect();
+        write!(out, "\n{}", by_depth(all, &compared.depths, &others))?;
+    }
+    if let Some(path) = &args.svg {
+        let picture = svg(all, schedulers).unwrap_or_default();
+        std::fs::write(path, picture)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    if let Some(path) = &args.json {
+        let text = json(args, all)?;
+        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    if !compared.whole {
+        writeln!(
+            out,
+            "not all runs were made; the same command goes on from here"
+        )?;
+    }
+    Ok(exit::code(compared.verdict))
+}
+
+fn json(args: &Compare, all: &Comparison) -> Result<String, Failure> {
+    let program: Vec<String> = args
+        .launch
+        .program
+        .iter()
+        .map(|arg| arg.to_string_lossy().into_owned())
+        .collect();
+    let value = serde_json::json!({
+        "schema": findings::result::SCHEMA,
+        "tool": engine::tool(),
+        "command": "compare",
+        "program": { "args": program },
+        "runs": all.rows,
+    });
+    Ok(serde_json::to_string_pretty(&value)? + "\n")
+}

@@ -1,0 +1,122 @@
+//! The last lines of a hunt: what is certain, what is likely, what to do next,
+//! what was looked at. Never more than is known.
+
+use engine::hunt::Hunted;
+use findings::confirmed::{Effect, Harm};
+use findings::result::{Race, Report, Status};
+use findings::suppress::name;
+use findings::text::clean;
+use report::advice::{OfRace, Validated};
+use std::fmt::Write as _;
+
+/// Commands and races that are listed, at most.
+const MOST: usize = 8;
+
+pub fn text(hunt: &Hunted) -> String {
+    let report = &hunt.answer.report;
+    let mut out = String::from("\n");
+    let of = |wanted: fn(Status) -> bool| -> Vec<String> {
+        let races = report.races.iter().filter(|race| wanted(race.status));
+        races.map(line).collect()
+    };
+    let mut certain = of(|status| status >= Status::Observed);
+    certain.extend(report.deadlocks.iter().map(|d| {
+        let id = clean(&d.id);
+        format!("{id} {}, seen in a run under control", clean(&d.kind))
+    }));
+    certain.extend(report.failures.iter().map(|f| {
+        let (id, what) = (clean(&f.id), clean(&f.exception));
+        format!("{id} nobody catches {what}")
+    }));
+    section(&mut out, "certain", certain);
+    section(&mut out, "likely", of(|status| status == Status::Predicted));
+    section(
+        &mut out,
+        "unclear",
+        of(|status| status == Status::Potential),
+    );
+    section(&mut out, "repair", repairs(report));
+    section(&mut out, "next", next(report));
+    let mut looked: Vec<String> = Vec::new();
+    for done in &hunt.stages {
+        let (name, note) = (done.name, &done.note);
+        looked.push(format!("{name}: {} ({:.1} s)", clean(note), done.seconds));
+    }
+    section(&mut out, "looked at", looked);
+    if let Some(complete) = &hunt.complete {
+        out += &format!("{complete}\n");
+    } else if !report.has_findings() && hunt.exercised {
+        out += "Nothing was found in what these runs executed, with this input and in these\n\
+                orders. Code that did not run was not looked at.\n";
+    }
+    out
+}
+
+fn section(out: &mut String, head: &str, lines: Vec<String>) {
+    let more = lines.len().saturating_sub(MOST);
+    for (at, line) in lines.iter().take(MOST).enumerate() {
+        let head = if at == 0 { head } else { "" };
+        let _ = writeln!(out, "{head:<11}{line}");
+    }
+    if more > 0 {
+        let _ = writeln!(out, "{:<11}and {more} more, above", "");
+    }
+}
+
+fn line(race: &Race) -> String {
+    let mut text = format!(
+        "{} {}: {}",
+        clean(&race.id),
+        clean(&name(&race.location)),
+        race.status.word()
+    );
+    match (race.harm, worst(race)) {
+        (Some(Harm::Harmful), Some(effect)) => {
+            text += &format!(", harmful ({})", effect.name());
+        }
+        (Some(Harm::Harmless), _) => text += ", harmless as far as seen",
+        _ => {}
+    }
+    if let Some(trials) = race.trials.filter(|trials| trials.hit == 0) {
+        text += &format!(", not made to happen in {} trials", trials.run);
+    }
+    text
+}
+
+fn worst(race: &Race) -> Option<Effect> {
+    race.outcomes.iter().map(|o| o.result).min()
+}
+
+/// For each race the best repair that removed it when it was tried, once.
+fn repairs(report: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    for race in &report.races {
+        let mut all = OfRace::get(race).suggestions.into_iter();
+        let tried = all.find(|s| s.validated == Validated::RemovesRace);
+        let Some(best) = tried else { continue };
+        let mut text = format!("{} (removes {})", best.text, best.removes.join(", "));
+        if !best.leaves.is_empty() {
+            text += &format!("; that leaves {}", best.leaves.join(", "));
+        }
+        let text = clean(&text);
+        if !lines.contains(&text) {
+            lines.push(text);
+        }
+    }
+    lines
+}
+
+/// What somebody can do now.
+fn next(report: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    let races = report.races.iter().filter_map(|race| race.replay.as_ref());
+    let others = report.deadlocks.iter().filter_map(|d| d.replay.as_ref());
+    let failures = report.failures.iter().filter_map(|f| f.replay.as_ref());
+    for replay in races.chain(others).chain(failures).take(3) {
+        lines.push(format!(
+            "{} -v    # see it happen again",
+            clean(&replay.command)
+        ));
+    }
+    lines
+}
