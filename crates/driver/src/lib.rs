@@ -9,7 +9,8 @@
 //! interrupt Ctrl-C and kill as messages
 //! run       all of it: a program in, findings and outcome out
 //! pool      the same for many, side by side, results in order
-//! crew      JVMs that make execution after execution
+//! worker    JVMs that make execution after execution
+//! scratch   directories for runs that nobody keeps
 //! store     results with the schedules that replay them, as a directory
 //! classes   digests of the class path: has the program changed?
 //! ```
@@ -25,6 +26,7 @@ pub mod options;
 pub mod pool;
 pub mod process;
 pub mod run;
+pub mod scratch;
 pub mod store;
 mod tap;
 mod worker;
