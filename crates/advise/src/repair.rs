@@ -5,7 +5,7 @@ use trace::{Loc, LockId, ObjId, SiteId, ThreadId};
 
 /// A name for something of the program that is the same in all its runs: a
 /// field (not of one object: a repair changes the class), an array, a lock, a
-/// thread. What the numbers stand for is known to whoever gives them.
+/// thread. What the numbers stand for is known to the caller.
 pub type Name = u64;
 
 /// Where the names of a trace's objects come from.

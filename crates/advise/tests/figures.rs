@@ -306,7 +306,7 @@ fn figure_23() {
         let same = all.iter().filter(|(_, repair, _)| *repair == moved);
         same.map(|(.., every)| *every).collect::<Vec<_>>()
     };
-    // Whoever writes the flag has seen the publication: both conditions hold.
+    // A thread that writes the flag has seen the publication: both conditions hold.
     let program = publication(
         vec![sync(o, [write(x, 5)])],
         vec![vec![sync(o, looks(sets))]],
@@ -316,7 +316,7 @@ fn figure_23() {
     let make_go = Repair::Volatile(field(go));
     let found = explored(&program);
     assert!(suggested(&found.advice, field(go)).contains(&(Kind::Volatile, make_go, true)));
-    // Whoever does not: the moved write would race with it.
+    // A thread that does not: the moved write would race with it.
     let careless = publication(vec![], vec![vec![write(go, 0), write(desc, 0)]]);
     assert!(!moves(&careless, go).contains(&true));
     assert!(!moves(&careless, desc).contains(&true));

@@ -140,7 +140,7 @@ impl Agent {
                 .write(&json!({"kind": "unwatched", "what": "virtual threads"}));
             if let Some(control) = &self.control {
                 control.name_uncontrolled(self, "virtual threads");
-                // Whoever waits for one of them is not stuck.
+                // A thread that waits for one of them is not stuck.
                 control.has_helpers();
             }
         }

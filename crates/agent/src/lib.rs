@@ -209,7 +209,7 @@ impl Agent {
 
     /// `outcome` is how a controlled run ended.
     fn finish_with(&self, outcome: &str) {
-        // Whoever comes second may end the process: it waits.
+        // The second thread may end the process: it waits.
         self.finished
             .call_once_force(|_| self.write_summary(outcome));
     }

@@ -6,7 +6,7 @@
 //! operations at scheduling points in `schedule`, arguments of probes in
 //! `instrument`. `tests/constants.rs` lists those that Java uses and generates
 //! `PhotofinishConstants.java` from them. The test fails when the file differs;
-//! `UPDATE_GOLDEN=1 cargo test -p photofinish-contract` writes it. That natives,
+//! `PHOTOFINISH_GOLDEN=1 cargo test -p photofinish-contract` writes it. That natives,
 //! probes and methods called by the agent have the same names and descriptors on
 //! both sides is tested in the agent, which has the compiled classes.
 

@@ -1,5 +1,5 @@
 //! The numbers that the bridge uses, and the Java file that is generated from
-//! them: `UPDATE_GOLDEN=1 cargo test -p photofinish-contract`.
+//! them: `PHOTOFINISH_GOLDEN=1 cargo test -p photofinish-contract`.
 
 use contract::{
     ARRAY_KINDS, STATIC_CLOCKS, Shared, attempt, choice, clock, index, layout, may_trigger, site,
@@ -257,15 +257,7 @@ fn bridge_sources() -> PathBuf {
 #[test]
 fn the_java_file_is_what_the_table_says() {
     let path = bridge_sources().join("PhotofinishConstants.java");
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, java()).unwrap();
-    }
-    let stored = std::fs::read_to_string(&path).unwrap();
-    assert!(
-        stored == java(),
-        "PhotofinishConstants.java differs from the table: \
-         run UPDATE_GOLDEN=1 cargo test -p photofinish-contract"
-    );
+    test_support::golden::compare(&path, &java());
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! | release of a lock (or the release inside wait) | before every later acquire of it |
 //! | shared release | before every later exclusive acquire; shared holders do not order each other |
 //! | volatile or release store, successful update | before every later volatile or acquire load of the location |
-//! | fork, end | before the thread's first event; before whoever sees that it ended |
+//! | fork, end | before the thread's first event; before a thread sees that it ended |
 //! | interrupt | before the thread notices it |
 //! | `SyncRelease` | before every later `SyncAcquire` of the object |
 //! | end of a static initialiser | before uses of the class ([`crate::InitIntervals`]) |
@@ -30,7 +30,7 @@ use trace::{Event, Loc, LockId, Mode, ObjId, Op, ThreadId};
 pub enum Edges {
     /// The Java memory model's happens-before.
     All,
-    /// Only what another schedule could not have turned round.
+    /// Only what another schedule could not have reordered.
     NoLocks,
 }
 
@@ -63,7 +63,7 @@ struct Lock {
 struct Published {
     clock: VectorClock,
     /// If `clock` is exactly what one thread knew at the end of an epoch: that
-    /// epoch. Whoever covers it knows all of `clock`. Otherwise `MIXED`.
+    /// epoch. A thread that covers it knows all of `clock`. Otherwise `MIXED`.
     last: Epoch,
 }
 

@@ -23,7 +23,7 @@
 //!
 //! # History
 //! A location keeps, for every thread, statement, lockset and kind, the epoch
-//! of the last access: whoever is unordered with an earlier one is unordered
+//! of the last access: an access unordered with an earlier one is unordered
 //! with the last. An entry goes when a later access of the same statement and
 //! kind, ordered after it and no better protected, stands for it. Beyond
 //! [`HISTORY`] entries the oldest are dropped, and counted.
@@ -170,7 +170,7 @@ impl Hybrid {
     ) -> Option<Vec<Finding>> {
         let history = self.history.entry(access.loc).or_default();
         let mut findings = Vec::new();
-        // In the same epoch nobody has learnt of the earlier one: whoever came
+        // In the same epoch no thread has learnt of the earlier one: an access that came
         // since found it unordered, and the pair is reported.
         if history.iter().any(|old| {
             old.epoch == new.epoch

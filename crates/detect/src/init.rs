@@ -66,7 +66,7 @@ impl InitIntervals {
         // Initialisers inside it whose end was never seen are over as well.
         let (_, from) = thread.open[open];
         thread.open.truncate(open);
-        // Whoever joins it covers the interval, so judging again comes to an end.
+        // A thread that joins it covers the interval, so judging again comes to an end.
         snapshot.set(at.tid(), snapshot.get(at.tid()).max(at.clock()));
         thread.closed.push(Interval {
             from,

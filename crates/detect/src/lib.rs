@@ -53,7 +53,7 @@ pub trait Detector: std::fmt::Debug + Send {
     }
 
     /// A compare-and-set is about to be tried: what it is if it succeeds. For
-    /// producers that cannot wait for the outcome: whoever sees its value must
+    /// producers that cannot wait for the outcome: a thread that sees its value must
     /// come after it, so it orders now; but it has written nothing yet. For
     /// detectors that hold atomic accesses against nobody this is all.
     fn attempt(&mut self, e: &Event) {

@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_index_passes_on_only_to_whoever_knows_its_owner_ended() {
+    fn an_index_passes_on_only_to_a_thread_that_knows_its_owner_ended() {
         let mut threads = Threads::new(true);
         let main = threads.index(ThreadId(0));
         threads.fork(main, ThreadId(1));

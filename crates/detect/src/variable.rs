@@ -18,7 +18,7 @@
 //!
 //! # Where it departs from the paper
 //! - A read in the epoch of the thread's own last write is not recorded:
-//!   whoever is unordered with it is unordered with that write.
+//!   an access unordered with it is unordered with that write.
 //! - A read drops other reads that its thread's clock covers, also out of a
 //!   set, so shared variables go back to one epoch when their readers meet.
 //! - A write forgets all reads, also when only one of them was known.

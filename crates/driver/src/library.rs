@@ -133,7 +133,7 @@ fn private_directory(dir: &Path) -> Result<(), Refusal> {
         return Err(Refusal::NotOurs);
     }
     if let Some(parent) = dir.parent() {
-        // Links above it are followed once; whoever could change one could
+        // Links above it are followed once; a user who could change one could
         // write to the directory that holds it, which is looked at as well.
         for above in parent.ancestors().chain(parent.canonicalize()?.ancestors()) {
             if is_replaceable_by_others(above)? {

@@ -2,7 +2,7 @@
 //! order of the requests: what comes out does not depend on how many run at
 //! once.
 //!
-//! Whoever takes the results can say that it has seen enough; what still runs
+//! The consumer of the results can say that it has seen enough; what still runs
 //! then is killed and never looked at. No run is started far ahead of the
 //! results that were taken.
 
@@ -50,7 +50,7 @@ pub enum WorkResult {
     Died,
 }
 
-/// Whoever has work to do, and takes what comes of it, which may change what is
+/// Has work to do, and takes the results of it, which may change what is
 /// next.
 pub trait Work<'a> {
     /// The next thing to do, numbered from 0.

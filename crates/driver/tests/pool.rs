@@ -90,7 +90,7 @@ impl Pool {
 }
 
 #[test]
-fn results_come_in_order_whoever_is_faster() {
+fn results_come_in_order_whichever_run_is_faster() {
     let seeds = [9, 1, 7, 0, 3, 8, 2, 2, 9, 0];
     for jobs in [1, 2, 5] {
         let pool = Pool::new();

@@ -16,7 +16,7 @@ const FILE: &str = driver::store::RELATION;
 const GIVEN: &str = "given-relation.txt";
 
 /// Without a limit of the user's, a run of Phase II may take so many times as
-/// long as Phase I did: orders that are turned round may make a program hang.
+/// long as Phase I did: reversed lock orders may make a program hang.
 const TIMES: u32 = 30;
 const LEAST: Duration = Duration::from_secs(60);
 const UNKNOWN: Duration = Duration::from_secs(600);

@@ -283,7 +283,7 @@ impl Explorer {
         Ok(())
     }
 
-    /// The job will not be done by whoever has it: it is handed out again.
+    /// The job will not be done by the worker that has it: it is handed out again.
     pub fn give_back(&mut self, job: u64) -> Result<(), Error> {
         let target = self.outstanding.remove(&job);
         self.again.push_back(target.ok_or(Error::UnknownJob(job))?);

@@ -26,7 +26,7 @@
 //! each stops the others. A thread that spins is blocked until a location it
 //! looked at is written, so loops end and a class has no useless iterations.
 //!
-//! **For whoever makes executions.** [`Explorer::next`] gives a [`Job`], its
+//! **For callers that make executions.** [`Explorer::next`] gives a [`Job`], its
 //! [`Guide`] is asked before every step, and the recorded [`Execution`] goes back
 //! with [`Explorer::finish`]. Several jobs may be under way at once, here or in
 //! other processes: no two of them are ever equivalent. What the exploration
@@ -61,7 +61,7 @@
 //! | `explorer` | jobs, results, limits, verdict |
 //! | `campaign` | explorations until all races are found |
 //! | `bounded` | the search with a bound on preemptions |
-//! | `rules` | who can go on, and what a step does, for whoever makes executions |
+//! | `rules` | who can go on, and what a step does, for callers that make executions |
 //! | `search` | orders of search, and leading an execution |
 
 mod bounded;

@@ -166,7 +166,7 @@ impl Label {
                     .into_iter()
                     .collect()
             }
-            // Whoever notifies has the lock, which orders all that matters.
+            // The notifying thread has the lock, which orders all that matters.
             Op::Notify(lock) | Op::NotifyAll(lock) => [(Waiters(lock), true)].into_iter().collect(),
             Op::Park { .. } => [(Permit(me), true), (Flag(me), true)].into_iter().collect(),
             // Permits and interrupts do not add up: their order is nothing.

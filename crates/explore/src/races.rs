@@ -1,6 +1,6 @@
 //! Which steps of an execution could have been made in the other order.
 //!
-//! A step, or what a blocked thread stands before at the end, is turned round
+//! A step, or what a blocked thread stands before at the end, is reordered
 //! with an earlier step of another thread on which it depends, if it could have
 //! been made without that one: if nothing else that it needs happened after the
 //! earlier step. Where an operation may have to wait, the last step on which it
@@ -15,7 +15,7 @@ use crate::history::{History, join};
 use crate::op::{Execution, Label, Touching};
 use crate::tree::Steps;
 
-/// Calls `found` for every pair that can be turned round, and for every other
+/// Calls `found` for every pair that can be reordered, and for every other
 /// pick of a step that had several: with the number of a step, and the steps to
 /// be tried instead of it, in this order.
 pub(crate) fn reversals(

@@ -1,5 +1,5 @@
 //! What the operations of a program do to each other, step by step: who can go
-//! on, and with what result. For whoever makes executions and has no other way to
+//! on, and with what result. For callers that make executions and have no other way to
 //! know; it says the same as `history` says of a part of an execution.
 //!
 //! Operations are told here only in the order in which they are made. A step that

@@ -8,7 +8,7 @@ use crate::op::{Execution, Label, Loc, Object, Op, Ready, Step, Thread};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-/// Whom to prefer among those that can go on. Ties: whoever went last, then
+/// Which thread to prefer among those that can go on. Ties: the thread that went last, then
 /// the thread that was there first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Order {

@@ -128,7 +128,7 @@ fn updates() {
     ];
     // One after the other, or both read first and one wins.
     count(4, &twice(retry));
-    // Whoever sets it first goes in.
+    // The thread that sets it first goes in.
     let once = vec![
         cas(R, X, 0, 1),
         Stmt::If(R.into(), vec![store(Y, 1)], vec![load(S, Y)]),
@@ -270,7 +270,7 @@ fn spinning() {
 
 #[test]
 fn barriers() {
-    // Whoever comes last opens; the others spin.
+    // The thread that comes last opens; the others spin.
     let barrier = |n: Value| {
         vec![
             fetch_add(R, X, 1),

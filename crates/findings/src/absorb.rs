@@ -3,7 +3,7 @@
 //!
 //! Races are the same by the rule of [`crate::merge`]. Ids of the earlier
 //! report stay as they are, because schedules are kept under them; what is new
-//! is numbered on. Of trials the later ones count: whoever tried again knew
+//! is numbered on. Of trials the later ones count: a later attempt knew
 //! what was there.
 
 use crate::confirmed::Harm;

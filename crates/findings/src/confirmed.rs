@@ -1,6 +1,6 @@
-//! Members of the report about controlled runs: what came of races that were
-//! made to happen, runs that came to a standstill, exceptions that nobody
-//! caught, and how to see any of it again.
+//! Members of the report about controlled runs: outcomes of races that were
+//! made to happen, deadlocks and livelocks, uncaught exceptions, and how to
+//! replay them.
 
 use crate::control::{Standstill, Uncaught, Waiting};
 use crate::finding::Frame;
@@ -13,7 +13,7 @@ pub enum Effect {
     /// A thread died of an exception or assertion error.
     Exception,
     Deadlock,
-    /// Threads that go on without getting anywhere.
+    /// Threads that go on without progress.
     Livelock,
     /// The program printed something else than in the reference run, or ended
     /// with another exit code.
@@ -68,7 +68,7 @@ pub struct Trials {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Harm {
-    /// Some trial failed, stood still or printed something else.
+    /// Some trial failed, deadlocked or printed something else.
     Harmful,
     /// None did, though both orders were tried.
     Harmless,
@@ -84,7 +84,7 @@ pub struct Replay {
     pub command: String,
 }
 
-/// A run that came to a standstill.
+/// A deadlock or livelock of a controlled run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deadlock {
     pub id: String,

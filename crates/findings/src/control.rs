@@ -64,7 +64,7 @@ pub struct Waiting {
     pub holds: Vec<String>,
 }
 
-/// Threads that cannot go on, or do so without getting anywhere.
+/// Threads that cannot go on, or do so without progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Standstill {
     /// They wait for each other in a ring. Otherwise nobody is left who could

@@ -311,7 +311,7 @@ impl Findings {
             match serde_json::from_slice::<Line>(line) {
                 Ok(Line::Race(mut race)) => {
                     for access in &mut race.accesses {
-                        // Whoever did not keep the stack did not keep the locks.
+                        // An agent that did not keep the stack did not keep the locks.
                         if access.stack.is_empty() && !access.stack_exact {
                             access.locks = None;
                         }

@@ -245,7 +245,7 @@ pub struct Report {
     pub runs: Vec<Run>,
     #[serde(default)]
     pub races: Vec<Race>,
-    /// Runs that came to a standstill.
+    /// Deadlocks and livelocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deadlocks: Vec<Deadlock>,
     /// Exceptions that nobody caught, assertion errors among them.

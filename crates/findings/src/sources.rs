@@ -1,4 +1,4 @@
-//! Java sources, for whoever shows a finding with its lines.
+//! Java sources, to show a finding with its lines.
 
 /// Where source lines come from.
 pub trait Sources: std::fmt::Debug {

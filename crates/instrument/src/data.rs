@@ -3,7 +3,7 @@
 //! Where a probe stands is decided by what must be true when it runs. A read is
 //! reported after it happened, so that its null check comes first and a volatile
 //! read has seen what it acquires. A write is reported before it happens, so
-//! that whoever sees the value also sees the report. A monitor is reported while
+//! that a thread which sees the value also sees the report. A monitor is reported while
 //! it is held: after entering, before leaving.
 
 use classfile::{Insn, Snippet, acc, op, slots};

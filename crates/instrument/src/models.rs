@@ -5,7 +5,7 @@
 //! where
 //!
 //! * the meaning is more than the edges: a `ReentrantLock` is a lock and belongs
-//!   into locksets; readers of a read-write lock do not order one another
+//!   in locksets; readers of a read-write lock do not order one another
 //!   although they all update one counter ([`Hook::Lock`] and its kin silence
 //!   what goes on inside and say what it meant);
 //! * data is handed over by plain accesses between fences, which order nothing
@@ -69,7 +69,7 @@ pub enum Hook {
     ThreadAlive,
     /// Returns the state of the thread `this`.
     ThreadState,
-    /// What came before the call is visible to whoever acquires the first
+    /// What came before the call is visible to a thread that acquires the first
     /// parameter of this type.
     ReleaseParam(&'static str),
     /// The other end: what was done before the release of `this` is visible

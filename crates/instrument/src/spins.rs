@@ -1,6 +1,6 @@
 //! Loops in which a thread can only wait for others: whatever an iteration does
 //! not find in memory it forgets before the next. In an exploration of all
-//! schedules a thread that comes round such a loop, and has read nothing new,
+//! schedules a thread that repeats such a loop, and has read nothing new,
 //! waits for a write.
 //!
 //! The body of a loop is taken to be what stands between the jump back and its

@@ -94,7 +94,7 @@ fn a_lost_update_needs_the_lock_to_be_missing() {
 fn critical_sections_come_one_after_the_other() {
     let section = || vec![sync(L, [read(R, X), write(X, add(R, 1))])];
     let runs = all(&Program::parallel([section(), section()]));
-    // Whoever is second waits before its first step.
+    // The second thread waits before its first step.
     assert_eq!(runs.len(), 2);
     let sections: Vec<Op> = runs[0].events.iter().map(|e| e.op).collect();
     let (x, lock) = (X.loc(), L.id());

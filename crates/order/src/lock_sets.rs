@@ -127,7 +127,7 @@ impl LockSets {
         })
     }
 
-    /// Whether whoever is excluded by a holder of `a` is excluded by a holder
+    /// Whether a thread excluded by a holder of `a` is excluded by a holder
     /// of `b` as well.
     pub fn weaker(&self, a: LockSetId, b: LockSetId) -> bool {
         let b = self.get(b);

@@ -140,7 +140,7 @@ impl ReadSets {
     }
 
     /// Like [`add`](Self::add), but stamps covered by the reader's own clock
-    /// may go: whoever is unordered with such a read is unordered with the
+    /// may go: an access unordered with such a read is unordered with the
     /// new one too, so no variable loses its last witness. This turns sets
     /// back into single reads when the readers meet.
     pub fn absorb(&mut self, set: SetId, stamp: Stamp, me: &impl ClockView) -> SetId {

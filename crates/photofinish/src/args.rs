@@ -127,7 +127,7 @@ pub enum Detector {
     Lockset,
     /// Reads and writes not ordered after the last write (JRF)
     H,
-    /// No races are looked for: standstills and exceptions of controlled runs
+    /// No race detection: deadlocks and uncaught exceptions of controlled runs
     None,
 }
 
@@ -135,7 +135,7 @@ pub enum Detector {
 pub enum Engine {
     /// Happens-before: what was unordered in this run; observed, not predicted
     Hb,
-    /// Schedulable happens-before: no synchronisation turned round
+    /// Schedulable happens-before: no synchronisation reordered
     Shb,
     /// Weak causal precedence: more, and only the first is a promise; potential
     Wcp,

@@ -17,7 +17,7 @@
 //! For a unit's accesses `a`, `z` and others' `b` (to `c`) a reordering is
 //! built in three steps: up to where the one thread has done `a` (or given up
 //! a lock after it) and the other is at `b`, as for a race, critical sections
-//! turned round if need be; the other thread on to `c`, and to the end of
+//! reordered if necessary; the other thread on to `c`, and to the end of
 //! critical sections that are in the way; the first thread on to `z`. It is
 //! reported if the [checker](crate::check) accepts it.
 //!

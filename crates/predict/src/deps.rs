@@ -1,5 +1,5 @@
 //! What each event of a run depends on within its thread: the contract between
-//! whoever knows the program (the slicer of recorded bytecode, the interpreter
+//! a component that knows the program (the slicer of recorded bytecode, the interpreter
 //! of model programs) and the engines that may then leave values out.
 //!
 //! # The contract

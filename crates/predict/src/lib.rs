@@ -4,15 +4,15 @@
 //! | file | a reported pair ... | may be wrong? | cost |
 //! |---|---|---|---|
 //! | `hb` | is unordered by happens-before in this run | no, as a data race of the memory model | linear |
-//! | `shb` | can be brought together without turning any synchronisation round | no | linear × threads |
+//! | `shb` | can be brought together without reordering any synchronisation | no | linear × threads |
 //! | `wcp` | is unordered by weak causal precedence | only the first is a promise: a race or a deadlock | linear × threads |
 //! | `syncp` | meets in a reordering that keeps the order of critical sections | no: the reordering is checked | about linear × threads² |
-//! | `osr` | as `syncp`, or with critical sections turned round where needed | no: the reordering is checked | quadratic, bounded |
+//! | `osr` | as `syncp`, or with critical sections reordered where needed | no: the reordering is checked | quadratic, bounded |
 //! | `sliced` | as `osr`, and reads on which nothing hangs may see another value | no: the reordering is checked | as `osr` |
 //!
 //! `index` prepares a trace for the last three, `candidates` picks the pairs
 //! worth a question, `check` believes no one and replays every witness. `deps`
-//! is what events depend on, given by whoever knows the program. Beyond races,
+//! is what events depend on, given by a component that knows the program. Beyond races,
 //! `atomicity` looks for what can come into critical sections and methods, and
 //! `property` checks formulas over named events.
 //!

@@ -4,7 +4,7 @@
 //! A pair that is not sync-preserving may still meet if critical sections
 //! change places. That is hard in general; the optimistic idea is to keep the
 //! order of conflicting accesses, and of critical sections wherever one can,
-//! and to turn round only what must be: a critical section that cannot be
+//! and to reorder only what must be: a critical section that cannot be
 //! completed, because a racing access is inside, comes after all others of its
 //! lock.
 //!
@@ -113,7 +113,7 @@ impl Judge for Reversing {
     }
 }
 
-/// Attempts at turning critical sections round, within a budget.
+/// Attempts at reordering critical sections, within a budget.
 #[derive(Debug)]
 pub(crate) struct Turns {
     budget: u64,
@@ -139,7 +139,7 @@ impl Turns {
     pub fn account(&self, found: &mut Predictions) {
         if self.skipped > 0 && found.incomplete.is_none() {
             found.incomplete = Some(format!(
-                "{} attempts at turning critical sections round were not made",
+                "{} attempts at reordering critical sections were not made",
                 self.skipped
             ));
         }

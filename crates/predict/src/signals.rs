@@ -1,5 +1,5 @@
 //! Orders that happens-before does not have and a schedule does: a thread goes
-//! on from `park`, or from a wait that an interrupt ended, only after whoever
+//! on from `park`, or from a wait that an interrupt ended, only after the thread that
 //! made it do so. The memory model promises nothing there, so detectors must
 //! not order by it; a reordering that ignored it could not be run.
 

@@ -17,15 +17,15 @@
 //! slices of all variables come out of one pass and are closed
 //! ([`crate::index`]). The paper's clocks (2.2.2) order writes after reads of
 //! the variables that matter, which is more than needed; so does this, where
-//! critical sections are turned round; where they are not, the order of the
+//! critical sections are reordered; where they are not, the order of the
 //! run is kept anyway. Definition 5 asks for accesses that are unordered and
 //! without a common lock; here the pair must have a witness, which implies it.
 //!
 //! # Cost
 //! One pass over the trace and its dependences, times threads. Then as OSR:
 //! for each access to a variable that passes the lockset filter and each group
-//! of earlier ones, threads × open sections × log; attempts at turning sections
-//! round walk over a part of the trace, within the same budget.
+//! of earlier ones, threads × open sections × log; attempts at reordering sections
+//! walk over a part of the trace, within the same budget.
 
 use crate::Engine;
 use crate::candidates::{self, Judge, Pair, Verdict};
@@ -143,7 +143,7 @@ pub(crate) fn matters(index: &Index<'_>, deps: &Deps, cut: &[u32], pair: Pair) -
     matter.order
 }
 
-/// Going backwards through the cut, and to `end`: whoever needs something
+/// Going backwards through the cut, and to `end`: an event that needs something
 /// comes after it in the run. `asked` says which events have to happen, in the
 /// cut or not.
 pub(crate) fn matter(

@@ -186,7 +186,7 @@ fn readers_of_a_shared_lock_do_not_exclude_each_other() {
 }
 
 #[test]
-fn whoever_was_woken_comes_after_the_notify() {
+fn a_woken_thread_comes_after_the_notify() {
     let events = [
         event(0, 1, Op::Acquire(L)),
         event(0, 2, Op::WaitBegin(L)),

@@ -32,7 +32,7 @@ pub struct Suggestion {
     pub validated: Validated,
     /// How that was found out, or why not; in words.
     pub checked: String,
-    /// Exceptions that nobody catches, with the repair as without.
+    /// Uncaught exceptions, with the repair as without.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leaves: Vec<String>,
     /// What it does not do.
@@ -73,7 +73,7 @@ pub struct Set {
     pub removes: Vec<String>,
     pub validated: Validated,
     pub checked: String,
-    /// Exceptions that nobody catches, with the repairs as without.
+    /// Uncaught exceptions, with the repairs as without.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leaves: Vec<String>,
     /// No smaller set of the suggestions would do on the runs that were seen.
@@ -156,7 +156,7 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "    {}", clean(&set.checked))?;
         if !set.leaves.is_empty() {
             let leaves = clean(&set.leaves.join(", "));
-            writeln!(out, "    leaves {leaves}, which nobody catches")?;
+            writeln!(out, "    leaves uncaught {leaves}")?;
         }
         if let Some(cost) = set.cost {
             writeln!(out, "    {}", cost_words(cost))?;
@@ -190,7 +190,7 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             }
             if !suggestion.leaves.is_empty() {
                 let leaves = clean(&suggestion.leaves.join(", "));
-                writeln!(out, "      leaves {leaves}, which nobody catches")?;
+                writeln!(out, "      leaves uncaught {leaves}")?;
             }
             if let Some(caution) = &suggestion.caution {
                 writeln!(out, "      but {}", clean(caution))?;

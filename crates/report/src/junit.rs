@@ -81,7 +81,7 @@ fn cases(report: &Report) -> Vec<Case> {
         verdict: exercised(report),
     }];
     cases.extend(report.races.iter().map(race));
-    cases.extend(report.deadlocks.iter().map(standstill));
+    cases.extend(report.deadlocks.iter().map(deadlock_case));
     cases.extend(report.failures.iter().map(failure));
     for key in ["atomicity", "properties"] {
         let list = report.other.get(key).and_then(Value::as_array);
@@ -141,7 +141,7 @@ fn race(race: &Race) -> Case {
     }
 }
 
-fn standstill(deadlock: &Deadlock) -> Case {
+fn deadlock_case(deadlock: &Deadlock) -> Case {
     let names: Vec<&str> = deadlock.threads.iter().map(|t| t.thread.as_str()).collect();
     let line = format!("{} of {}", deadlock.kind, names.join(", "));
     let mut all = String::new();

@@ -29,13 +29,9 @@ const RULES: [(&str, &str, &str); 6] = [
     (
         "deadlock",
         "Deadlock",
-        "Threads wait for each other, or for somebody who is gone.",
+        "Threads wait for each other, or for a notification that no thread can send.",
     ),
-    (
-        "livelock",
-        "Livelock",
-        "Threads go on without getting anywhere.",
-    ),
+    ("livelock", "Livelock", "Threads go on without progress."),
     (
         "uncaught-exception",
         "UncaughtException",

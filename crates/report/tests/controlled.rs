@@ -113,7 +113,7 @@ fn json() {
 }
 
 #[test]
-fn the_same_standstill_and_exception_in_two_runs_are_one_each() {
+fn the_same_deadlock_and_exception_in_two_runs_are_one_each() {
     let report = report();
     let counts: Vec<u64> = report.deadlocks.iter().map(|d| d.runs).collect();
     assert_eq!(counts, [2, 2]);

@@ -106,7 +106,7 @@ fn run(
     let mut at = vec![0; threads.len()];
     let mut known: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); threads.len()];
     let mut holder: BTreeMap<u64, usize> = BTreeMap::new();
-    // What whoever takes or reads it next learns.
+    // What the thread that takes or reads it next learns.
     let mut passed: BTreeMap<u64, BTreeSet<usize>> = BTreeMap::new();
     let mut blocked: BTreeMap<usize, u64> = BTreeMap::new();
     // The rows of the operation that a thread is making: one an attempt.

@@ -274,7 +274,7 @@ impl Replay<'_, '_> {
             let whole = self.whole(value);
             self.accessed(need, whole, None)?;
         } else if is_static {
-            // Final: whoever reads it comes after the initialiser.
+            // Final: a thread that reads it comes after the initialiser.
             self.whole(value);
         } else {
             let inside = self.contents(value);

@@ -6,7 +6,7 @@
 //!
 //! **Names.** Runs number threads and objects as they come; equivalent executions
 //! must give them equal names. A thread is named after its parent and how many
-//! children that had; objects are named by whoever runs the program
+//! children that had; objects are named by the agent
 //! ([`Guided::name`]).
 //!
 //! **Slots** say what else there is to an operation: 1 a time limit, 2 that it can

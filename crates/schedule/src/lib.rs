@@ -1,5 +1,5 @@
 //! Who runs next. A controlled program runs one thread at a time; before every
-//! operation that others can notice, whoever is in control asks a [`Strategy`]
+//! operation that others can notice, the controller asks a [`Strategy`]
 //! which of the enabled threads goes on.
 //!
 //! Strategies are pure: what they answer depends on their [`Params`] and on the

@@ -13,9 +13,9 @@
 //!   the order in which they were set.
 //! * Which waiter a notify wakes is drawn from the seed, as Java leaves it open.
 //! * In an exploration the strategy is asked before every operation and knows who
-//!   can make it: threads are always ready, time stands still but for sleeps and
+//!   can make it: threads are always ready, time does not pass except for sleeps and
 //!   timeouts, and nothing is done to be fair.
-//! * A run that makes steps without getting anywhere is first scheduled fairly
+//! * A run that makes steps without progress is first scheduled fairly
 //!   (`progress`), and called a livelock when that does not help. While somebody
 //!   is outside, nothing is called a livelock or stuck: help may come from there.
 
@@ -292,7 +292,7 @@ impl SchedulerState {
         all.into_iter().map(|(_, t)| t).collect()
     }
 
-    /// The monitor of `obj` is free: whoever waits for it is ready to take it.
+    /// The monitor of `obj` is free: a thread that waits for it is ready to take it.
     pub fn released(&mut self, obj: u64) {
         for thread in 0..self.slots.len() as Thread {
             if let Status::Blocked(b) = self.status(thread)
@@ -310,7 +310,7 @@ impl SchedulerState {
         self.resume()
     }
 
-    /// It is back, and about to do `op`. Whoever runs goes on doing so.
+    /// It is back, and about to do `op`. The running thread goes on.
     pub fn back(&mut self, me: Thread, op: Op) -> Next {
         self.make_ready(me, op);
         self.progress.progress();
@@ -323,7 +323,7 @@ impl SchedulerState {
         self.errands += 1;
     }
 
-    /// It is done, and whoever saw to it is about to say so.
+    /// It is done, and the thread that did it is about to say so.
     pub fn errand_done(&mut self) {
         self.errands = self.errands.saturating_sub(1);
     }

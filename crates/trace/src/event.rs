@@ -2,7 +2,7 @@
 //! emits it, the trace stores it, detectors and predictors fold over it, the
 //! litmus interpreter produces it.
 //!
-//! Identities are dense small numbers given out by whoever produces the
+//! Identities are dense small numbers given out by the producer of the
 //! events; names live in the tables (`crate::tables`).
 
 /// A program thread. Numbers are given in order of appearance, never reused

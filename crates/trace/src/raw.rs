@@ -53,7 +53,7 @@
 //!
 //! Modes of 3 to 5: 0 opaque, 1 acquire/release, 2 volatile. `ORDER` takes a
 //! number without being an event: accesses after it are ordered by that number.
-//! Whoever knows the order of all accesses (a scheduler, another tool's trace)
+//! A producer that knows the order of all accesses (a scheduler, another tool's trace)
 //! keeps it with these; see [`crate::LinearWriter`].
 //!
 //! Rules for the writer of records:
@@ -61,7 +61,7 @@
 //!   gives every number once. Their order is a legal order of the
 //!   synchronisation: a release takes its number before it lets go, an acquire
 //!   after it got hold.
-//! - A compare-and-set takes its number before it is tried, since whoever sees
+//! - A compare-and-set takes its number before it is tried, since a thread that sees
 //!   what it wrote has a later one. If it fails, `ORDER` stands there instead,
 //!   and an `ATOMIC_READ` with a number of its own follows.
 //! - An atomic record and its `SLOT` stand in the same buffer: make room for

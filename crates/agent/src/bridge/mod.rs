@@ -86,7 +86,7 @@ impl Bridge {
         jni.string(self.calls.wanted(jni, thread))
     }
 
-    /// What a parked thread waits for, and the place of whoever holds it plus
+    /// What a parked thread waits for, and the place of the thread that holds it plus
     /// one, if that is known.
     pub fn blocker(&self, jni: Jni, thread: Ref) -> (String, u32) {
         let text = jni.string(self.calls.blocker(jni, thread));

@@ -111,7 +111,7 @@ impl Control {
         if me.is_some() {
             state.world.notify(object, all);
         } else {
-            // Whoever is woken finds the monitor taken, if it still is.
+            // A thread that is woken finds the monitor taken, if it still is.
             state.world.wake_waiting(object);
         }
         drop(state);

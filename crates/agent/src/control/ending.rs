@@ -65,7 +65,7 @@ impl Control {
     /// Everything is written down; then the process ends at once, since its
     /// threads cannot.
     fn end_run(&self, a: &Agent, outcome: &'static str, code: i32) {
-        // Whoever comes here never gets a turn again; another execution follows.
+        // A thread that comes here never gets a turn again; another execution follows.
         if code != STUCK && self.end_execution(outcome) {
             return;
         }
@@ -123,7 +123,7 @@ impl Control {
             .collect()
     }
 
-    /// What a thread waits for, in words, and the name of whoever holds it.
+    /// What a thread waits for, in words, and the name of the thread that holds it.
     fn reason(
         &self,
         a: &Agent,

@@ -245,7 +245,7 @@ impl Control {
         }
     }
 
-    /// The execution as JSON, for whoever explores. It is long: no tree of values is made
+    /// The execution as JSON, for the explorer. It is long: no tree of values is made
     /// on the way.
     pub(super) fn told(&self, a: &Agent) -> Option<String> {
         let (outcome, blurred) = self.guided(|g| (g.end(), g.is_blurred()))?;

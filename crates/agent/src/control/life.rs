@@ -181,7 +181,7 @@ impl Control {
     }
 }
 
-/// What a thread is at, for whoever comes from the JVM.
+/// What a thread is at, for a thread that comes from the JVM.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Whereabouts {
     /// The program's work.

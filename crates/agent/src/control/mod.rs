@@ -68,7 +68,7 @@ pub struct Control {
     choice: AtomicI32,
     /// Goes up with everything that happens here.
     beat: AtomicU64,
-    /// Virtual nanoseconds, for whoever does not have the turn.
+    /// Virtual nanoseconds, for threads that do not have the turn.
     now: AtomicU64,
     /// A thread that has said that it ends, and is perhaps not seen to be dead.
     leaving: AtomicPtr<Place>,
@@ -335,7 +335,7 @@ impl Control {
         self.settle(a, jni);
     }
 
-    /// Tells whoever comes next. True if that turned out to be this thread.
+    /// Tells the thread that comes next. True if that turned out to be this thread.
     fn announce(&self, a: &Agent, jni: Jni, me: Option<&'static Place>, next: Next) -> bool {
         match next {
             _ if self.is_over.load(Ordering::Acquire) => {}
@@ -354,7 +354,7 @@ impl Control {
     }
 
     /// Nobody can run. Threads outside control may change that; if they do not,
-    /// it is a deadlock. If they did, whoever ran last found out what is now.
+    /// it is a deadlock. If they did, the thread that ran last found out what is now.
     fn perhaps_deadlock(&self, a: &Agent, jni: Jni, me: Option<&'static Place>) -> bool {
         if self.settings.is_exploring() {
             let cycle = self.guided(|g| g.cycle()).unwrap_or_default();
@@ -428,7 +428,7 @@ impl Control {
     }
 
     /// For threads that are not controlled and may have woken one that is. That
-    /// nobody can run was noticed by whoever ran last.
+    /// no thread can run was noticed by the thread that ran last.
     fn stir(&self, a: &Agent, jni: Jni) {
         let next = self.ask(a, SchedulerState::resume);
         if next != Next::Stuck {

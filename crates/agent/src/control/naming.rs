@@ -26,7 +26,7 @@ use std::sync::{Mutex, MutexGuard};
 /// Who made what was there before the program.
 const BEFORE: u64 = u64::MAX;
 
-/// In place of an initialiser: the JVM's business, whoever needs the class.
+/// In place of an initialiser: the JVM's business, whichever thread needs the class.
 const LOADING: u64 = 0;
 const LINKER: &str = "Ljava/lang/invoke/MethodHandleNatives;";
 

@@ -42,7 +42,7 @@ thread_local! {
 impl Place {
     /// The java.lang.Thread; null after [`Place::give_back`].
     pub fn object(&self) -> Ref<'_> {
-        // SAFETY: a global reference, or null. Whoever gives it back answers for it
+        // SAFETY: a global reference, or null. The caller that gives it back answers for it
         // that nobody uses it then.
         unsafe { Ref::from_raw(self.object.load(Ordering::Acquire)) }
     }
@@ -125,7 +125,7 @@ impl Place {
         let _ = futex::wake(&self.turn, Flags::PRIVATE, 1);
     }
 
-    /// Waits for its turn; bounded by whoever watches over the run.
+    /// Waits for its turn; bounded by the watchdog of the run.
     pub fn await_turn(&self) {
         while !self.await_turn_for(Duration::from_secs(3600)) {}
     }

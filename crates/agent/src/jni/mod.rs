@@ -70,7 +70,7 @@ impl<'env> Jni<'env> {
 
     /// The same, to be given back early.
     fn owned(self, raw: jobject) -> Local<'env> {
-        // SAFETY: whoever made it has handed it over.
+        // SAFETY: its creator has handed it over.
         unsafe { Local::new(self, self.made(raw)) }
     }
 

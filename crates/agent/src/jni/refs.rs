@@ -1,4 +1,4 @@
-//! References to objects of the JVM, as types: whoever has one of these has a
+//! References to objects of the JVM, as types: a holder of one of these has a
 //! reference that is live, and cannot keep it for longer.
 
 use super::Jni;

@@ -384,7 +384,7 @@ impl Jvmti {
         unsafe { Ref::from_raw(self.raw_method_class(method)) }
     }
 
-    /// The same, for whoever has no environment at hand.
+    /// The same, for callers that have no environment at hand.
     pub fn with_method_class<T>(&self, method: MethodId, f: impl FnOnce(Ref<'_>) -> T) -> T {
         // SAFETY: a local reference, which lives at least while `f` runs.
         f(unsafe { Ref::from_raw(self.raw_method_class(method)) })

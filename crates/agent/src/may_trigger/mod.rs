@@ -61,7 +61,7 @@ const NOT_ASKED: [&str; 8] = [
 pub struct Live {
     pub id: u32,
     pub clock: RawClock,
-    /// Shared with whoever looks for deadlocks just now.
+    /// Shared with the thread that looks for deadlocks just now.
     pub object: Arc<Global>,
 }
 
@@ -162,7 +162,7 @@ impl Hidden {
             true => format!("{name}.class"),
             false => name.to_owned(),
         };
-        // Whoever wants a class checked wants its locks too.
+        // A user who wants a class checked wants its locks, too.
         let wanted =
             |text: &String| instrument::Pattern::new(text).matches(&name.replace('.', "/"));
         let left_out = is_loader || schedule::may_trigger::is_left_out(&name);

@@ -1,4 +1,4 @@
-//! Orders that are turned round show deadlocks too. A thread of our own looks for
+//! Reversed lock orders lead to deadlocks, too. A thread of our own looks for
 //! them: threads that wait for locks in a ring, twice in a row, all of them
 //! blocked in the eyes of the JVM. Such a run is reported and ended; the driver
 //! makes another.

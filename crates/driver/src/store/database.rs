@@ -126,7 +126,7 @@ fn check(db: &Connection, path: &Path) -> Result<(), StoreError> {
     })
 }
 
-/// An error in words for whoever chose the directory.
+/// An error in words for the user who chose the directory.
 pub(super) fn failure(path: &Path, error: rusqlite::Error, writing: bool) -> StoreError {
     let path = path.to_owned();
     match error.sqlite_error_code() {

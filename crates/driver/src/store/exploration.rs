@@ -1,5 +1,5 @@
 //! Explorations that were begun and can be gone on with: how far each is stands
-//! beside its result, saved in the same transaction. Whoever is killed, or finds
+//! beside its result, saved in the same transaction. A process that is killed, or finds
 //! the disk full, leaves what was saved last.
 
 use super::{FILE, Program, StoreError, Writer, database, write};
@@ -12,7 +12,7 @@ use std::path::Path;
 pub struct Exploration {
     /// What it is an exploration of: only with the same can one go on.
     pub of: String,
-    /// Where it stands, in the words of whoever explores.
+    /// Where it stands, in the words of the explorer.
     pub state: String,
 }
 

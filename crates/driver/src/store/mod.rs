@@ -12,7 +12,7 @@
 //! Each command adds a result; the latest is what `report` and `replay` mean,
 //! earlier ones stay to compare with until there are [`KEPT`] newer. A result is
 //! saved in one transaction, as often as there is something new to say, so
-//! whoever is killed leaves the last thing that was true. Processes that write
+//! a process that is killed leaves the last consistent state. Processes that write
 //! at the same time wait for each other.
 
 mod database;

@@ -19,7 +19,7 @@ pub struct Explored {
     pub executions: u64,
     pub races: BTreeSet<Key>,
     pub stands_still: bool,
-    /// Classes of exceptions that nobody catches.
+    /// Classes of uncaught exceptions.
     pub failures: BTreeSet<String>,
 }
 

@@ -90,7 +90,7 @@ pub struct Tally {
     pub runs: u32,
     /// In how many runs each race was seen.
     pub seen: BTreeMap<Key, u32>,
-    /// Runs that came to a standstill.
+    /// Runs that ended in a deadlock.
     pub stood_still: u32,
     /// Exceptions that nobody caught.
     pub failures: BTreeSet<String>,

@@ -472,8 +472,8 @@ impl Judged {
         );
         let (validated, mut text) = if tally.stood_still > 0 && self.before.stood_still == 0 {
             let text = match trial.explored {
-                Some(all) => format!("some of all {all} executions with it come to a standstill"),
-                None => format!("a controlled run with it came to a standstill, after {runs}"),
+                Some(all) => format!("some of all {all} executions with it deadlock"),
+                None => format!("a controlled run with it deadlocked, after {runs}"),
             };
             (Validated::Deadlocks, text)
         } else if races.iter().all(|key| gone.contains(key)) {

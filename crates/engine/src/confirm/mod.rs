@@ -389,7 +389,7 @@ impl Work<'_> {
         }
     }
 
-    /// Standstills and exceptions of the runs before the trials get their
+    /// Deadlocks and exceptions of the runs before the trials get their
     /// schedules.
     fn keep_runs(
         &mut self,

@@ -17,7 +17,7 @@ use findings::finding::Frame;
 pub struct Reference {
     /// Exit code and output; `None` if they vary by themselves.
     output: Option<Printed>,
-    /// Exceptions that nobody catches anyway.
+    /// Exceptions that are uncaught in every run.
     uncaught: Vec<(String, Option<Frame>)>,
 }
 

@@ -180,7 +180,7 @@ impl Exploration {
         let many = counted(self.executions, "execution");
         let parts = [
             (found.races.len(), "data race"),
-            (found.deadlocks.len(), "standstill"),
+            (found.deadlocks.len(), "deadlock"),
             (found.failures.len(), "uncaught exception"),
         ];
         let shown: Vec<String> = parts

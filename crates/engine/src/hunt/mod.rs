@@ -8,7 +8,7 @@
 //! The stages share one report, to which each adds what it found; races keep
 //! the ids they were given first. Each has a share of the time: what it cannot
 //! do by then is left, and said. After each the result is saved, so that
-//! whoever ends the hunt, with Ctrl-C or worse, keeps what was found before.
+//! a hunt that is ended, with Ctrl-C or worse, keeps what was found before.
 
 mod explored;
 mod stages;

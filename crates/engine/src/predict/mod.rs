@@ -566,7 +566,7 @@ mod tests {
 
     #[test]
     fn what_is_predicted_has_a_witness_and_what_is_not_is_called_otherwise() {
-        // Only turning the critical sections round brings the writes together.
+        // Only reordering the critical sections brings the writes together.
         let reversed = "T1|acq(L)|1\nT1|w(X)|2\nT1|rel(L)|3\nT2|acq(L)|4\nT2|rel(L)|5\nT2|w(X)|6\n";
         let (rows, report) = analysed(reversed);
         let [race] = report.races.as_slice() else {

@@ -30,7 +30,7 @@ const GOING_ON: &str = "it was still going on when this was saved";
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Saved {
     pub state: State,
-    /// All that was found, whoever wants to hear of it or not.
+    /// All that was found, reported or not.
     pub report: Report,
     /// What it took so far.
     pub seconds: f64,

@@ -76,7 +76,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Every schedule was explored, and nothing was out of hand.
+    /// Every schedule was explored, and nothing happened outside control.
     pub fn is_complete(&self) -> bool {
         self.progress.complete && self.missing.is_empty()
     }
@@ -107,7 +107,7 @@ impl State {
     }
 }
 
-/// Whoever wants to know how far it is, after every execution.
+/// Is told how far it is, after every execution.
 pub type Watch<'a> = dyn FnMut(&Search<'_>) -> Result<(), Error> + 'a;
 
 pub struct Search<'a> {
@@ -253,7 +253,7 @@ impl<'a> Search<'a> {
         self.campaign = state.campaign;
         let config = self.asked.config;
         self.campaign.limit(config.max_executions, config.threshold);
-        // Whoever had these is gone.
+        // The process that had these is gone.
         self.campaign.requeue();
         self.added = state.added;
         self.seen = state.seen;
@@ -513,7 +513,7 @@ fn keys(found: &Findings) -> Vec<String> {
     let stills = stills.map(|still| {
         let at = |t: &findings::control::Waiting| t.stack.first().map(line);
         let threads: Vec<_> = still.threads.iter().map(at).collect();
-        format!("standstill {threads:?}")
+        format!("deadlock {threads:?}")
     });
     let failures = found.uncaught.iter().map(|failure| {
         let at = failure.stack.first().map(line);

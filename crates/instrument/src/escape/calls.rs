@@ -126,7 +126,7 @@ impl Summaries {
         if self.depth == DEEPEST {
             return Mask::MAX;
         }
-        // Whoever calls itself is taken to keep everything.
+        // A recursive method is taken to keep everything.
         self.known.insert(index, Mask::MAX);
         self.depth += 1;
         let keeps = self.look_into(class, index);

@@ -118,7 +118,7 @@ fn locks_say_first_what_they_are_about_to_do() {
     assert_eq!(probes("java/lang/Thread", "onSpinWait", "()V"), "spinWait");
 }
 
-/// Whoever waits in a loop lets others run.
+/// A thread that waits in a loop lets others run.
 #[test]
 fn every_loop_of_java_util_says_so() {
     let mut loops = 0;

@@ -27,7 +27,7 @@ pub fn command(args: &Hunt) -> Result<u8, Failure> {
     let code = show::answer(&hunted.answer, &args.show, outputs, program, &kept)?;
     if !args.show.quiet {
         let text = hunt_summary::text(&hunted);
-        // Whoever closed standard error does not want this either.
+        // A user who closed standard error does not want this either.
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
     Ok(code)

@@ -26,7 +26,7 @@ pub fn text(hunt: &Hunted) -> String {
     }));
     certain.extend(report.failures.iter().map(|f| {
         let (id, what) = (clean(&f.id), clean(&f.exception));
-        format!("{id} nobody catches {what}")
+        format!("{id} uncaught {what}")
     }));
     section(&mut out, "certain", certain);
     section(&mut out, "likely", of(|status| status == Status::Predicted));

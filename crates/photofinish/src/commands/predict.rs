@@ -34,7 +34,7 @@ pub fn command(args: &Predict) -> Result<u8, Failure> {
         if predicted.engines.len() > 1 {
             text += &table(&predicted.engines);
         }
-        // Whoever closed standard error does not want this either.
+        // A user who closed standard error does not want this either.
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
     if !confirms {

@@ -1,5 +1,5 @@
-//! Hidden races: what the usual order of locks hides is shown by turning it round,
-//! nothing else is reported, and nothing hangs. Who is held back depends on the
+//! Hidden races: what the usual order of locks hides is shown by reversing it,
+//! nothing else is reported, and nothing hangs. Which thread is delayed depends on the
 //! machine, so a run may miss what the next one shows: the tests go on until it is
 //! seen, up to a bound that only a broken scheduler reaches.
 

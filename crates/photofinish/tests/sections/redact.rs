@@ -107,7 +107,7 @@ fn is_race(line: &str) -> bool {
     line.starts_with('R') && line.contains(": race on ")
 }
 
-/// A standstill or an exception, `D1: ...`: what a race led to in some runs.
+/// A deadlock or an uncaught exception, `D1: ...`: what a race led to in some runs.
 fn is_other(line: &str) -> bool {
     let rest = line.strip_prefix(['D', 'F']).unwrap_or_default();
     let number = rest.split(':').next().unwrap_or_default();

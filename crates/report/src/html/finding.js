@@ -8,7 +8,7 @@ const STATUSES = {
 };
 
 const HARMS = {
-  harmful: "some trial failed, stood still or printed something else",
+  harmful: "some trial failed, deadlocked or printed something else",
   harmless: "both orders were tried, and nothing out of the ordinary was seen",
   unknown: "nothing out of the ordinary was seen, but not in both orders",
 };
@@ -140,7 +140,7 @@ function advice(it) {
       ["kind", it.kind],
       ["where", it.target],
       ["removes", removes.length ? removes.join(", ") : null],
-      ["leaves", leaves.length ? leaves.join(", ") + ", which nobody catches" : null],
+      ["leaves", leaves.length ? "uncaught " + leaves.join(", ") : null],
       ["but", it.caution],
       ["helps in", it.paths ? `${it.paths.helps} of ${counted(it.paths.seen, "occurrence")}` : null],
       ["takes", it.cost ? it.cost.toFixed(2) + " times as long as without" : null],
@@ -181,7 +181,7 @@ function repairs(it) {
       it.repairs.map((text) => el("li", {}, text)),
     ),
     it.checked ? el("p", { class: "dim" }, it.checked) : null,
-    list(it.leaves).length ? el("p", {}, "Leaves ", it.leaves.join(", "), ", which nobody catches") : null,
+    list(it.leaves).length ? el("p", {}, "Leaves uncaught ", it.leaves.join(", ")) : null,
   ];
 }
 
@@ -244,10 +244,10 @@ function raceDetail(race, timelines) {
 function deadlockDetail(it, timelines) {
   const why =
     it.kind === "livelock"
-      ? "threads go on without getting anywhere"
+      ? "threads go on without progress"
       : it.cycle
         ? "threads wait for each other"
-        : "nobody is left to wake these threads";
+        : "no thread is left that could wake these";
   return [
     el("h2", {}, el("span", { class: "id" }, it.id), ` ${it.kind}: ${why}`),
     el(

@@ -18,8 +18,8 @@ function findings() {
     .sort((a, b) => holds(a) - holds(b));
   add("race", (it) => it.status + " races", races, locationOf, raceDetail);
   add(
-    "standstill",
-    () => "standstills",
+    "deadlock",
+    () => "deadlocks and livelocks",
     report.deadlocks,
     (it) =>
       it.kind +
@@ -249,7 +249,7 @@ class Page {
     };
     const parts = [
       count("race", "race"),
-      count("standstill", "standstill"),
+      count("deadlock", "deadlock"),
       count("exception", "uncaught exception"),
       count("atomicity", "violation") && count("atomicity", "violation") + " of atomicity",
       count("property", "broken property"),

@@ -70,7 +70,7 @@ class Timeline {
         legend.map((order) => el("span", { class: "key " + order }, "→ " + order)),
         legend.length ? "Arrows: happens-before as far as the schedule proves it. " : null,
         this.schedule.strategy
-          ? "A row is a decision who goes on; what a thread does while nobody else could run has none."
+          ? "A row is a scheduling decision; what a thread does while no other thread could run has none."
           : "The order that a checker accepted. A row stands for several events of a thread; its last is named.",
       ),
     );

@@ -1,5 +1,5 @@
 //! The part of the page that comes from controlled runs: what became of races
-//! that were made to happen, standstills, uncaught exceptions.
+//! that were made to happen, deadlocks, uncaught exceptions.
 
 use super::{Page, SHORT_STACK, Style, is_jdk, place};
 use findings::confirmed::{Deadlock, Effect, Failure, Harm, Outcome, Replay};
@@ -153,9 +153,9 @@ impl Page<'_> {
 
     pub(super) fn deadlock(&mut self, deadlock: &Deadlock) -> io::Result<()> {
         let what = match (deadlock.kind.as_str(), deadlock.cycle) {
-            ("livelock", _) => "livelock: threads go on without getting anywhere",
+            ("livelock", _) => "livelock: threads go on without progress",
             (_, true) => "deadlock: threads wait for each other",
-            (_, false) => "deadlock: nobody is left to wake these threads",
+            (_, false) => "deadlock: no thread is left that could wake these",
         };
         let head = format!("{}: {what}", clean(&deadlock.id));
         let head = self.paint(Style::Red, &head);

@@ -1,6 +1,6 @@
 //! The page in a real browser: it opens from a file, asks for nothing, complains
 //! of nothing, can be worked with the keyboard, fits a telephone, and runs no
-//! code of whoever named the threads.
+//! code that the names of threads contain.
 //!
 //! Needs Chromium, which `./test` installs. `PHOTOFINISH_SCREENSHOTS=DIR` keeps
 //! pictures to look at.

@@ -5,9 +5,9 @@
 //! A thread `t` that requests a lock of class `c` waits if another, `t'`, is in a
 //! method that may trigger a lock of that class. Then `t'` is *escorted*: it gets
 //! whatever it requests, until it has acquired a lock of class `c`; now `t` goes
-//! on, and the order that an earlier run may have seen is turned round.
+//! on, and the order that an earlier run may have seen is reversed.
 //!
-//! Promises: at most one thread is escorted; it never waits; whoever waits is
+//! Promises: at most one thread is escorted; it never waits; a thread that waits is
 //! named by [`Finder::take_released`] once, after whatever ends the wait. Nobody
 //! waits while nobody is escorted. The answers depend on the seed and on what was
 //! told, on nothing else. A data race is never invented: only the order of
@@ -27,7 +27,7 @@
 //!   as somebody else can go on.
 //! - A prediction that was acted on often, or failed several times in a row, is
 //!   acted on ever more rarely. In a loop of a million acquisitions the paper
-//!   would turn round every one.
+//!   would reverse every one.
 
 use super::Plan;
 use crate::op::Thread;
@@ -265,7 +265,7 @@ impl Finder {
     }
 
     /// One prediction in [`SHY`] is acted on at one request of four only: of a lock
-    /// that is taken again and again, always the first time would be turned round.
+    /// that is taken again and again, always the first time would be reversed.
     fn reluctance(&self, method: u32, class: u32) -> u64 {
         let mut drawn = Rng::new(self.seed ^ u64::from(method) << 32 ^ u64::from(class));
         if drawn.below(SHY) == 0 { 4 } else { 1 }

@@ -49,7 +49,7 @@ impl DrFinder {
         }
     }
 
-    /// Whoever ran last has what it went for, if it got further.
+    /// The thread that ran last has what it went for, if it got further.
     fn note_acquired(&mut self, view: &View<'_>) {
         for ready in view.ready {
             let came_back = view.last == Some(ready.thread) || !acquires(ready.op.kind);

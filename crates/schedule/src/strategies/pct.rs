@@ -29,7 +29,7 @@ const INITIAL: i64 = 1 << 62;
 #[derive(Debug)]
 pub(crate) struct Pct {
     rng: Rng,
-    /// Step and the priority that whoever makes it falls to; by step, latest first.
+    /// Step and the priority that the thread which makes it falls to; by step, latest first.
     changes: Vec<(u64, i64)>,
     priorities: FxHashMap<Thread, i64>,
     /// Below every priority given so far.

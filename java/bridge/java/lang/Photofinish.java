@@ -105,7 +105,7 @@ public final class Photofinish {
         PhotofinishHandles.forget(copy);
     }
 
-    /** A constructor ends: what its final fields lead to is now visible to whoever reads them. */
+    /** A constructor ends: what its final fields lead to is now visible to threads that read them. */
     public static void freeze(Object o, int site) {
         PhotofinishThread t = self();
         if (t == null) return;
@@ -677,7 +677,7 @@ public final class Photofinish {
         PhotofinishThread t = self();
         if (t == null) return;
         PhotofinishShadow s = PhotofinishTable.near(t, o, 0);
-        s.contended = true; // whoever is notified waits for the monitor
+        s.contended = true; // a notified thread waits for the monitor
         PhotofinishLocks.waitBegin(t, s, 0);
     }
 

@@ -29,7 +29,7 @@ final class PhotofinishClocks {
     }
 
     /**
-     * A constructor ends that wrote final fields: everything before is visible to whoever reads them
+     * A constructor ends that wrote final fields: everything before is visible to threads that read them
      * (JLS 17.5.1). This is no release, so the epoch goes on; what is kept is the clock, one copy for
      * all objects frozen until it changes, then the slot and clock of the maker.
      */
@@ -146,7 +146,7 @@ final class PhotofinishClocks {
 
     /**
      * A compare-and-set is over. If it has failed, what was published for it is taken back. Published clocks
-     * never change, so one that is still there is all that was added since. Whoever acquired it meanwhile
+     * never change, so one that is still there is all that was added since. A thread that acquired it meanwhile
      * knows more than it should; nobody knows less.
      */
     static void tried(PhotofinishThread t, Object base, long off, boolean failed) {

@@ -92,7 +92,7 @@ final class PhotofinishControl {
         return s.number;
     }
 
-    /** Whoever asks has the object at hand: it is alive, whatever it is kept by here. */
+    /** The caller has the object at hand: it is alive, whatever it is kept by here. */
     private static long nameOf(PhotofinishShadow s) {
         Object o = U.getReference(s, REFERENT);
         return o == null ? 0 : PhotofinishNative.nameOf(o);

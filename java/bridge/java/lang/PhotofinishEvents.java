@@ -114,7 +114,7 @@ final class PhotofinishEvents {
     }
 
     /**
-     * A compare-and-set is about to be tried. Whoever sees what it writes has a later number, so the number
+     * A compare-and-set is about to be tried. A thread that sees what it writes has a later number, so the number
      * is taken now; but whether it is a write nobody knows yet. So its record keeps its place, and does not
      * count until it is over. (If the JVM is killed before, the number is missing, and readers stop there.)
      */

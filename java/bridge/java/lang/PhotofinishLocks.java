@@ -7,7 +7,7 @@ import static java.lang.PhotofinishConstants.*;
  * synchroniser inside a `java.util.concurrent` lock. Re-entrant acquisitions are counted and order
  * nothing.
  *
- * <p>Stamped locks belong to whoever has the stamp, not to a thread. One that is seen to be unlocked
+ * <p>Stamped locks belong to the holder of the stamp, not to a thread. One that is seen to be unlocked
  * by another thread than the one that locked it still orders, but counts as held by nobody.
  */
 final class PhotofinishLocks {

@@ -320,7 +320,7 @@ final class PhotofinishNative {
     /** Whether an object was there before the execution. */
     static native boolean isOlder(Object o);
 
-    /** A static field, whoever may see it; null if there is none. */
+    /** A static field, whatever its visibility; null if there is none. */
     static native Object getStatic(String owner, String field, String type);
 
     static native void setStatic(String owner, String field, String type, Object value);

@@ -114,7 +114,7 @@ public final class PhotofinishThread {
     int[] waitHolds = new int[2];
     int waitCount;
 
-    /** What is known at the end of this thread, for whoever notices that it has ended. */
+    /** What is known at the end of this thread, for threads that notice that it has ended. */
     volatile int[] ended;
 
     /** Methods of the relation that the thread is in (see PhotofinishMayTrigger). */
