@@ -32,7 +32,7 @@ impl Type {
     }
 
     /// The type of a parameter.
-    fn of(param: &str, class: &mut ClassFile<'_>) -> Result<Type, PoolFull> {
+    fn from_descriptor(param: &str, class: &mut ClassFile<'_>) -> Result<Type, PoolFull> {
         let tag = match param.as_bytes().first() {
             Some(b'F') => frame::FLOAT,
             Some(b'D') => frame::DOUBLE,
@@ -107,7 +107,7 @@ impl Kept {
             locals.push(Type::object(class.this_index()));
         }
         for param in desc::method(&desc)?.params() {
-            locals.push(Type::of(param, class)?);
+            locals.push(Type::from_descriptor(param, class)?);
         }
         Ok(Kept {
             object: None,

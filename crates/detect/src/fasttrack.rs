@@ -242,7 +242,7 @@ impl FastTrack {
     fn other(&mut self, e: &Event) {
         let at = self.clocks.enter(e);
         if self.options.mixed
-            && let Some(access) = AnyAccess::of(e.op)
+            && let Some(access) = AnyAccess::from_op(e.op)
         {
             self.atomic(at, e, access);
         }

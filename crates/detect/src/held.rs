@@ -14,7 +14,7 @@ pub struct HeldLocks {
 
 impl HeldLocks {
     /// What `thread` holds now.
-    pub fn of(&self, thread: ThreadId) -> LockSetId {
+    pub fn locks_of(&self, thread: ThreadId) -> LockSetId {
         self.threads.get(&thread).copied().unwrap_or_default()
     }
 
@@ -35,7 +35,7 @@ impl HeldLocks {
             lock: object.0,
             shared,
         };
-        let old = self.of(e.thread);
+        let old = self.locks_of(e.thread);
         let new = if taken {
             self.sets.insert(old, held)
         } else {

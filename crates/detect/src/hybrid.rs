@@ -88,7 +88,7 @@ impl Default for Hybrid {
 impl Detector for Hybrid {
     fn event(&mut self, e: &Event) {
         let at = self.clocks.enter(e);
-        match AnyAccess::of(e.op) {
+        match AnyAccess::from_op(e.op) {
             Some(access) => self.access(at, e, access),
             None => self.held.event(e),
         }
@@ -99,7 +99,7 @@ impl Detector for Hybrid {
     fn attempt(&mut self, e: &Event) {
         let at = self.clocks.enter(e);
         self.attempts.remove(&e.thread);
-        if let Some(access) = AnyAccess::of(e.op) {
+        if let Some(access) = AnyAccess::from_op(e.op) {
             let entry = self.entry(at, e, access);
             if let Some(findings) = self.races(at, e, access, entry) {
                 let loc = access.loc;
@@ -120,7 +120,7 @@ impl Detector for Hybrid {
         let Some(attempt) = self.attempts.remove(&e.thread) else {
             return;
         };
-        let loc = AnyAccess::of(e.op).map(|access| access.loc);
+        let loc = AnyAccess::from_op(e.op).map(|access| access.loc);
         if loc == Some(attempt.loc) {
             attempt
                 .findings
@@ -146,7 +146,7 @@ impl Hybrid {
         Entry {
             epoch: self.clocks.threads.get(at).epoch,
             site: e.site,
-            locks: self.held.of(e.thread),
+            locks: self.held.locks_of(e.thread),
             write: access.write,
             atomic: access.atomic,
         }

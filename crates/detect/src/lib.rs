@@ -87,7 +87,7 @@ pub(crate) struct AnyAccess {
 }
 
 impl AnyAccess {
-    pub fn of(op: Op) -> Option<AnyAccess> {
+    pub fn from_op(op: Op) -> Option<AnyAccess> {
         let (loc, write, atomic) = match op {
             Op::Read(loc) => (loc, false, false),
             Op::Write(loc) => (loc, true, false),

@@ -102,11 +102,11 @@ impl Lockset {
             State::Reported => return,
             State::Exclusive(owner) if owner == e.thread => (None, false),
             State::Exclusive(_) => {
-                let held = self.held.of(e.thread);
+                let held = self.held.locks_of(e.thread);
                 (Some(self.held.sets.protecting(held, write)), write)
             }
             State::Shared(candidates) | State::SharedModified(candidates) => {
-                let held = self.held.of(e.thread);
+                let held = self.held.locks_of(e.thread);
                 let held = self.held.sets.protecting(held, write);
                 let was = matches!(var.state, State::SharedModified(_));
                 let left = self.held.sets.intersect(candidates, held);

@@ -46,7 +46,7 @@ impl Default for Vectors {
 impl Detector for Vectors {
     fn event(&mut self, e: &Event) {
         let at = self.clocks.enter(e);
-        if let Some(access) = AnyAccess::of(e.op) {
+        if let Some(access) = AnyAccess::from_op(e.op) {
             self.access(at, e, access);
         }
         self.clocks.leave(e);

@@ -91,7 +91,7 @@ proptest! {
         schedule in schedules(),
     ) {
         let events = execute(&program, &schedule).events;
-        let closure = Closure::of(&events, false);
+        let closure = Closure::new(&events, false);
         let fast = fold(FastTrack::default(), &events);
         let full = fold(Vectors::default(), &events);
         prop_assert_eq!(first_races(&full), closure.first_races());
@@ -108,7 +108,7 @@ proptest! {
         let events = execute(&program, &schedule).events;
         let options = Options { mixed: false, ..Options::default() };
         let fast = fold(FastTrack::new(options), &events);
-        let closure = Closure::of(&events, false);
+        let closure = Closure::new(&events, false);
         check_findings(&fast, &closure)?;
         let plain = |i: &usize| !access(&events[*i]).unwrap().2;
         let mut want: Vec<(Loc, usize)> = closure
@@ -166,7 +166,7 @@ proptest! {
         let raced: BTreeSet<u64> = sets.races().iter().copied().collect();
         prop_assert!(seen.is_subset(&raced));
         prop_assert_eq!(seen.is_empty(), raced.is_empty());
-        check_findings(&clocks, &Closure::of(&events, false))?;
+        check_findings(&clocks, &Closure::new(&events, false))?;
     }
 
     #[test]
@@ -178,7 +178,7 @@ proptest! {
         let hybrid = fold(Hybrid::default(), &events);
         prop_assert_eq!(hybrid.dropped(), 0);
         let found: BTreeSet<FindingKey> = hybrid.findings().iter().map(|f| f.key()).collect();
-        for (i, j) in Closure::of(&events, false).races() {
+        for (i, j) in Closure::new(&events, false).races() {
             let (a, b) = (events[i].site, events[j].site);
             let key = FindingKey {
                 sites: (a.min(b), a.max(b)),
@@ -273,8 +273,8 @@ proptest! {
         schedule in schedules(),
     ) {
         let events = execute(&program, &schedule).events;
-        let without = Closure::of(&events, false);
-        let most = Closure::of(&events, true);
+        let without = Closure::new(&events, false);
+        let most = Closure::new(&events, true);
         for fast in [first_of(fold(FastTrack::default(), &events), &without)?,
                      first_of(fold(Vectors::default(), &events), &without)?] {
             if let Some((_, j)) = most.races().first() {

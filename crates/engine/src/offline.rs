@@ -87,7 +87,7 @@ fn fold<R: Read + Seek, D: ::detect::Detector>(
         detector.event(event);
         held.event(event);
         while locks.len() < detector.findings().len() {
-            let held = held.sets.get(held.of(event.thread)).iter();
+            let held = held.sets.get(held.locks_of(event.thread)).iter();
             locks.push(
                 held.map(|h| HeldLock {
                     lock: ObjId(h.lock),

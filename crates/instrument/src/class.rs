@@ -77,7 +77,7 @@ pub fn rewrite(request: &Request<'_>) -> Result<Rewritten, Error> {
     let name = class.name().into_owned();
     let super_name = class.super_name().map(|n| n.into_owned());
     let level = request.policy.level_of(&name, request.boot_or_platform);
-    let glance = Glance::of(&class);
+    let glance = Glance::at(&class);
     let mut cx = ClassCx::new(class, name, level, request);
     let untouched = never_touched(&cx.name)
         || cx.class.access & acc::MODULE != 0
@@ -118,7 +118,7 @@ struct Glance {
 }
 
 impl Glance {
-    fn of(class: &ClassFile<'_>) -> Glance {
+    fn at(class: &ClassFile<'_>) -> Glance {
         let mut glance = Glance {
             rewritten: false,
             clones: false,
@@ -194,7 +194,7 @@ impl<'a> ClassCx<'a> {
                 .chain(follow::models(&name, request.mode))
                 .collect(),
             quiet: match control.explores && control.points && !jdk {
-                true => Quiet::of(&class),
+                true => Quiet::analyse(&class),
                 false => Quiet::default(),
             },
             control,

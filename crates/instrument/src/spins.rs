@@ -28,7 +28,7 @@ pub(crate) struct Quiet {
 }
 
 impl Quiet {
-    pub fn of(class: &ClassFile<'_>) -> Quiet {
+    pub fn analyse(class: &ClassFile<'_>) -> Quiet {
         let mut quiet = Quiet {
             class: class.name().into_owned(),
             methods: FxHashSet::default(),

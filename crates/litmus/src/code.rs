@@ -225,7 +225,7 @@ impl Compiler<'_> {
             }
             Stmt::If(cond, then, otherwise) => {
                 let test = self.here();
-                let sides = Box::new(Sides::of(self.program, &then, &otherwise));
+                let sides = Box::new(Sides::analyse(self.program, &then, &otherwise));
                 self.code.instrs.push(Instr::Unless(cond, 0, Some(sides)));
                 self.block(&then);
                 let skip = self.here();

@@ -17,7 +17,7 @@ pub struct Execution {
 }
 
 impl Execution {
-    fn of(machine: Machine) -> Execution {
+    fn from_machine(machine: Machine) -> Execution {
         let outcome = machine.outcome();
         Execution {
             registers: machine.registers(),
@@ -31,14 +31,14 @@ impl Execution {
 /// Runs `program` to its end. `pick` is given the choices, never none, and
 /// answers with the index of one; an index too large wraps round.
 pub fn run(program: &Program, pick: impl FnMut(&[Choice]) -> usize) -> Execution {
-    Execution::of(to_the_end(Machine::new(program), pick))
+    Execution::from_machine(to_the_end(Machine::new(program), pick))
 }
 
 /// The same, and what each of its events depends on.
 pub fn run_tracking(program: &Program, pick: impl FnMut(&[Choice]) -> usize) -> (Execution, Flow) {
     let machine = to_the_end(Machine::tracking(program), pick);
     let flow = machine.flow().cloned().unwrap_or_default();
-    (Execution::of(machine), flow)
+    (Execution::from_machine(machine), flow)
 }
 
 fn to_the_end(mut machine: Machine, mut pick: impl FnMut(&[Choice]) -> usize) -> Machine {
@@ -112,7 +112,7 @@ impl Iterator for Executions {
             let (machine, choices) = self.open.last_mut()?;
             let Some(choice) = choices.pop() else {
                 let (machine, _) = self.open.pop()?;
-                return Some(Execution::of(machine));
+                return Some(Execution::from_machine(machine));
             };
             let mut next = if choices.is_empty() {
                 self.open.pop()?.0

@@ -67,7 +67,7 @@ struct Effects {
 }
 
 impl Sides {
-    pub fn of(program: &Program, then: &[Stmt], otherwise: &[Stmt]) -> Sides {
+    pub fn analyse(program: &Program, then: &[Stmt], otherwise: &[Stmt]) -> Sides {
         let mut sides = Sides::default();
         let mut registers = BTreeSet::new();
         effects(program, then, &mut sides.then, &mut registers);

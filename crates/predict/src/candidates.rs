@@ -100,7 +100,7 @@ pub(crate) fn search<'a>(
             search.found.incomplete = Some(why);
             break;
         }
-        match AnyAccess::of(e) {
+        match AnyAccess::from_event(e) {
             None => search.held.event(e),
             Some(access) => {
                 let var = index.var[at as usize];
@@ -134,7 +134,7 @@ impl Search<'_, '_> {
         }
         let mut groups = std::mem::take(&mut self.groups[*slot as usize]);
         let me = self.index.thread(at);
-        let locks = self.held.of(e.thread);
+        let locks = self.held.locks_of(e.thread);
         let mut before: Option<Vec<u32>> = None;
         for group in &mut groups {
             let conflicts = group.thread != me
@@ -158,7 +158,7 @@ impl Search<'_, '_> {
     }
 
     fn worth_it(&self, group: &Group, e: &Event, access: AnyAccess, locks: LockSetId) -> bool {
-        let known = |site| self.found.knows(&Key::of(site, e.site, access.loc));
+        let known = |site| self.found.knows(&Key::new(site, e.site, access.loc));
         !self.held.sets.exclude(group.locks, locks)
             && !group.same.is_some_and(|(site, _)| known(site))
     }
@@ -234,7 +234,7 @@ impl Search<'_, '_> {
             Checked::Not => Standing::Potential,
         };
         let [a, b] = [first, second].map(|at| &events[at as usize]);
-        let Some(earlier) = AnyAccess::of(a) else {
+        let Some(earlier) = AnyAccess::from_event(a) else {
             return false;
         };
         self.found.add(Prediction {

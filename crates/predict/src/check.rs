@@ -153,7 +153,7 @@ struct Fact {
 struct Numbers<K>(FxHashMap<K, u32>);
 
 impl<K: Hash + Eq> Numbers<K> {
-    fn of(&mut self, key: K) -> u32 {
+    fn number(&mut self, key: K) -> u32 {
         let next = self.0.len() as u32;
         *self.0.entry(key).or_insert(next)
     }
@@ -219,7 +219,7 @@ impl<'a> Checker<'a> {
             list[at as usize]
         };
         for (at, e) in (0..NONE).zip(trace) {
-            let thread = threads.of(e.thread);
+            let thread = threads.number(e.thread);
             if checker.by_thread.len() <= thread as usize {
                 checker.by_thread.resize(thread as usize + 1, Vec::new());
             }
@@ -237,7 +237,7 @@ impl<'a> Checker<'a> {
                 | Op::AtomicRead(loc, _)
                 | Op::AtomicWrite(loc, _)
                 | Op::AtomicUpdate(loc, _) => {
-                    let loc = locations.of(loc);
+                    let loc = locations.number(loc);
                     let seen = count(&mut last_write, loc, NONE);
                     if volatile(e.op) {
                         stored = count(&mut stores, loc, 0);
@@ -251,28 +251,28 @@ impl<'a> Checker<'a> {
                 Op::Acquire(lock)
                 | Op::Release(lock)
                 | Op::AcquireShared(lock)
-                | Op::ReleaseShared(lock) => (locks.of(lock), 0),
+                | Op::ReleaseShared(lock) => (locks.number(lock), 0),
                 Op::WaitBegin(lock)
                 | Op::WaitEnd { lock, .. }
                 | Op::Notify(lock)
                 | Op::NotifyAll(lock) => {
-                    let lock = locks.of(lock);
+                    let lock = locks.number(lock);
                     let before = count(&mut monitor, lock, 0);
                     monitor[lock as usize] += 1;
                     (lock, before)
                 }
                 Op::SyncRelease(object) => {
-                    let object = objects.of(object);
+                    let object = objects.number(object);
                     count(&mut released, object, 0);
                     released[object as usize] += 1;
                     (object, 0)
                 }
                 Op::SyncAcquire(object) => {
-                    let object = objects.of(object);
+                    let object = objects.number(object);
                     (object, count(&mut released, object, 0))
                 }
                 Op::Fork(child) => {
-                    let child = threads.of(child);
+                    let child = threads.number(child);
                     let begun = count(&mut done, child, 0) > 0;
                     if count(&mut checker.forks, child, NONE) == NONE && !begun {
                         checker.forks[child as usize] = at;
@@ -280,11 +280,11 @@ impl<'a> Checker<'a> {
                     (child, 0)
                 }
                 Op::Join(other) => {
-                    let other = threads.of(other);
+                    let other = threads.number(other);
                     (other, count(&mut done, other, 0))
                 }
                 Op::Interrupt(other) | Op::Unpark(other) => {
-                    let other = threads.of(other);
+                    let other = threads.number(other);
                     count(&mut signals, other, 0);
                     signals[other as usize] += 1;
                     (other, 0)

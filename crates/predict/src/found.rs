@@ -43,7 +43,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    pub fn of(a: SiteId, b: SiteId, loc: Loc) -> Key {
+    pub fn new(a: SiteId, b: SiteId, loc: Loc) -> Key {
         let known = a.0 != 0 && b.0 != 0;
         Key {
             sites: (a.min(b), a.max(b)),
@@ -119,7 +119,7 @@ impl Predictions {
         if found.first.thread == found.second.thread {
             return;
         }
-        let key = Key::of(found.first.site, found.second.site, found.loc);
+        let key = Key::new(found.first.site, found.second.site, found.loc);
         if let Some(known) = self.known.get(&key) {
             self.list[*known as usize].count += found.count;
             return;
@@ -159,7 +159,7 @@ pub(crate) struct AnyAccess {
 
 impl AnyAccess {
     #[inline]
-    pub fn of(e: &Event) -> Option<AnyAccess> {
+    pub fn from_event(e: &Event) -> Option<AnyAccess> {
         use trace::Op;
         let (loc, write, atomic) = match e.op {
             Op::Read(loc) => (loc, false, false),

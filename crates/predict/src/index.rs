@@ -220,7 +220,8 @@ impl<'a> Index<'a> {
         let last = self.last_event(cut).unwrap_or(0);
         (event + 1..=last).all(|later| {
             let inside = |e: u32| self.place[e as usize] <= cut[self.thread(e) as usize];
-            let writes = |e: u32| AnyAccess::of(&self.events[e as usize]).is_some_and(|a| a.write);
+            let writes =
+                |e: u32| AnyAccess::from_event(&self.events[e as usize]).is_some_and(|a| a.write);
             self.var[later as usize] != var || !writes(later) || !inside(later)
         })
     }
@@ -310,7 +311,7 @@ impl<'a> Index<'a> {
             let list = &mut self.by_thread[thread as usize];
             list.push(self.place.len() as u32);
             self.place.push(list.len() as u32);
-            let Some(access) = AnyAccess::of(e) else {
+            let Some(access) = AnyAccess::from_event(e) else {
                 self.var.push(NONE);
                 held.event(e);
                 continue;
@@ -331,7 +332,7 @@ impl<'a> Index<'a> {
             seen.written |= access.write;
             seen.plain |= !access.atomic;
             if seen.guard != Some(LockSetId::EMPTY) {
-                let now = held.of(e.thread);
+                let now = held.locks_of(e.thread);
                 let now = held.sets.protecting(now, access.write);
                 seen.guard = Some(match seen.guard {
                     None => now,

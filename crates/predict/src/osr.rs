@@ -341,7 +341,7 @@ impl<'r> Marks<'r> {
         if signals::awaits(e.op) {
             mark |= self.signals.get(&e.thread).copied().unwrap_or(0);
         }
-        let serial = Serial::of(e.op);
+        let serial = Serial::from_op(e.op);
         if let Some((kind, object)) = serial {
             for before in kind.after() {
                 mark |= self.objects.get(&(*before, object)).copied().unwrap_or(0);
@@ -437,7 +437,7 @@ pub(crate) enum Serial {
 }
 
 impl Serial {
-    pub fn of(op: Op) -> Option<(Serial, ObjId)> {
+    pub fn from_op(op: Op) -> Option<(Serial, ObjId)> {
         match op {
             Op::WaitBegin(lock)
             | Op::WaitEnd { lock, .. }

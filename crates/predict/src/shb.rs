@@ -75,7 +75,7 @@ impl Default for Shb {
 impl Engine for Shb {
     fn events(&mut self, events: &[Event]) {
         for e in events {
-            match AnyAccess::of(e) {
+            match AnyAccess::from_event(e) {
                 Some(access) if !access.atomic => {
                     let at = self.clocks.threads.index(e.thread);
                     self.access(at, e, access);

@@ -174,7 +174,7 @@ pub(crate) fn matter(
         }
         if inside || asked {
             let op = index.events[at as usize].op;
-            let kind = Kind::of(op, deps.is_load(at));
+            let kind = Kind::from_op(op, deps.is_load(at));
             let read = value[at as usize] || (all[thread] && kind == Kind::Read);
             let needed = kind == Kind::Hard || (read && kind != Kind::Write);
             order[at as usize] = kind != Kind::Read || needed;
@@ -226,7 +226,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(op: Op, load: bool) -> Kind {
+    fn from_op(op: Op, load: bool) -> Kind {
         match op {
             Op::Read(_) => Kind::Read,
             Op::AtomicRead(..) if load => Kind::Read,

@@ -37,15 +37,15 @@ pub(crate) enum Checked {
 
 impl<'a> Verifier<'a> {
     pub fn new(trace: &'a [Event], deps: &'a Deps) -> Verifier<'a> {
-        Verifier::of(Checker::with(trace, deps), trace.len())
+        Verifier::with_checker(Checker::with(trace, deps), trace.len())
     }
 
     /// For sequences.
     pub fn for_sequences(trace: &'a [Event], deps: &'a Deps) -> Verifier<'a> {
-        Verifier::of(Checker::for_sequences(trace, deps), trace.len())
+        Verifier::with_checker(Checker::for_sequences(trace, deps), trace.len())
     }
 
-    fn of(mut checker: Checker<'a>, events: usize) -> Verifier<'a> {
+    fn with_checker(mut checker: Checker<'a>, events: usize) -> Verifier<'a> {
         let mut fault = (checker.trace().len() < events)
             .then(|| "only the first four billion events were looked at".to_owned());
         if let Err(first) = checker.possible() {

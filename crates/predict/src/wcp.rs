@@ -207,7 +207,7 @@ impl Wcp {
     }
 
     fn event(&mut self, t: usize, e: &Event) {
-        if let Some(access) = AnyAccess::of(e) {
+        if let Some(access) = AnyAccess::from_event(e) {
             let var = self.var(access.loc);
             let orders = match e.op {
                 Op::AtomicRead(_, mode) | Op::AtomicWrite(_, mode) | Op::AtomicUpdate(_, mode) => {

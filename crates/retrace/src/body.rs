@@ -166,7 +166,7 @@ impl Known<'_> {
         if class == "java/lang/Object" && !OF_OBJECT.contains(&method) {
             return None;
         }
-        self.purity.of(class, method)
+        self.purity.lookup(class, method)
     }
 }
 
@@ -188,7 +188,7 @@ pub(crate) const ELEMENTS: u32 = u32::MAX - 1;
 
 impl Body {
     /// `None` if the method makes no sense.
-    pub fn of(class: &ClassFile<'_>, index: usize, known: Known<'_>) -> Option<Body> {
+    pub fn decode(class: &ClassFile<'_>, index: usize, known: Known<'_>) -> Option<Body> {
         let code = Code::decode(class, index).ok()??;
         let is_static = class.methods.get(index)?.access & acc::STATIC != 0;
         let safe = safe_receivers(class, &code, is_static);
@@ -201,7 +201,7 @@ impl Body {
             handlers: Vec::new(),
             locals: code.max_locals,
             is_static,
-            control: Control::of(&Graph::default()),
+            control: Control::from_graph(&Graph::default()),
             others: FxHashMap::default(),
             done: 0,
         };
@@ -470,7 +470,7 @@ impl Body {
         }
         graph.node([]);
         graph.node([]);
-        self.control = Control::of(&graph);
+        self.control = Control::from_graph(&graph);
         self.sides(&graph, &lasts, effects);
         Some(())
     }
@@ -615,7 +615,7 @@ fn callee(class: &ClassFile<'_>, insn: &Insn, known: Known<'_>, safe: bool) -> O
             _ if owner.starts_with('[') => Some(Purity::Pure),
             _ => known.purity(&owner, &name, &desc),
         },
-        otherwise: known.purity.of(&owner, &name),
+        otherwise: known.purity.lookup(&owner, &name),
         exact: exact || insn.op == op::INVOKEDYNAMIC,
         throws: receiver && !safe,
         class: owner,

@@ -113,7 +113,7 @@ impl Replay<'_, '_> {
                 open.foreign |= !machine;
                 if machine {
                     let entry = self.control();
-                    return self.enter(method, Caller::Machine, entry, Val::of(entry), None);
+                    return self.enter(method, Caller::Machine, entry, Val::from_need(entry), None);
                 }
                 let args = open.args.clone();
                 let mut all = self.needs.union(open.given, open.seen);
@@ -126,7 +126,7 @@ impl Replay<'_, '_> {
                 }
                 let control = self.control();
                 let entry = self.needs.union(control, all);
-                self.enter(method, Caller::Foreign, entry, Val::of(all), None)
+                self.enter(method, Caller::Foreign, entry, Val::from_need(all), None)
             }
             Some((number, Item::Event(_))) if here => {
                 self.stream.take();

@@ -106,7 +106,7 @@ pub struct Control {
 }
 
 impl Control {
-    pub fn of(graph: &Graph) -> Control {
+    pub fn from_graph(graph: &Graph) -> Control {
         let n = graph.len();
         if (n * n) as u64 > MOST {
             return Control::coarse();

@@ -17,7 +17,7 @@ pub(crate) struct Val {
 }
 
 impl Val {
-    pub fn of(need: Need) -> Val {
+    pub fn from_need(need: Need) -> Val {
         Val { need, object: 0 }
     }
 }

@@ -132,7 +132,7 @@ impl<'a> Program<'a> {
                     above: &self.above,
                     fields: &self.fields,
                 };
-                Body::of(class, index, known)
+                Body::decode(class, index, known)
             });
             row.body = Some(body.map(Rc::new));
         }

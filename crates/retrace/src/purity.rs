@@ -130,7 +130,7 @@ impl Table {
 
     /// What a method of a class (internal name) does when it has no probes;
     /// `None` if the table has no row for it.
-    pub fn of(&self, class: &str, method: &str) -> Option<Purity> {
+    pub fn lookup(&self, class: &str, method: &str) -> Option<Purity> {
         let of_class = self.by_class.get(class).map_or(&[][..], Vec::as_slice);
         let fits = |number: &&u32| {
             let row = &self.rows[**number as usize];
@@ -167,20 +167,20 @@ mod tests {
     #[test]
     fn the_last_line_that_fits_counts() {
         let mut table = Table::default();
-        assert_eq!(table.of("java/lang/Math", "abs"), Some(Purity::Total));
-        assert_eq!(table.of("com/shop/Cart", "total"), None);
+        assert_eq!(table.lookup("java/lang/Math", "abs"), Some(Purity::Total));
+        assert_eq!(table.lookup("com/shop/Cart", "total"), None);
         table
             .extend("pure com.shop.** .x\n")
             .expect_err("a class is missing");
         table
             .extend("pure com.shop.**.*\nevents com.shop.Cart.add # why\nimpure com.shop.*.sum")
             .unwrap();
-        assert_eq!(table.of("com/shop/Cart", "total"), Some(Purity::Pure));
-        assert_eq!(table.of("com/shop/Cart", "add"), Some(Purity::Events));
-        assert_eq!(table.of("com/shop/Cart", "sum"), Some(Purity::Impure));
-        assert_eq!(table.of("com/shop/x/Cart", "sum"), Some(Purity::Pure));
+        assert_eq!(table.lookup("com/shop/Cart", "total"), Some(Purity::Pure));
+        assert_eq!(table.lookup("com/shop/Cart", "add"), Some(Purity::Events));
+        assert_eq!(table.lookup("com/shop/Cart", "sum"), Some(Purity::Impure));
+        assert_eq!(table.lookup("com/shop/x/Cart", "sum"), Some(Purity::Pure));
         table.extend("total com.shop.Cart.*").unwrap();
-        assert_eq!(table.of("com/shop/Cart", "sum"), Some(Purity::Total));
+        assert_eq!(table.lookup("com/shop/Cart", "sum"), Some(Purity::Total));
         assert_eq!(
             table.extend("\nquite com.X.y"),
             Err(BadLine {

@@ -132,7 +132,7 @@ impl<'r, 'a> Replay<'r, 'a> {
             Item::Enter { method, steps } => {
                 self.steps = steps;
                 let root = self.root;
-                self.enter(method, Caller::Nobody, root, Val::of(root), None)
+                self.enter(method, Caller::Nobody, root, Val::from_need(root), None)
             }
             Item::Event(_) => {
                 self.stream.take();
@@ -306,7 +306,7 @@ impl<'r, 'a> Replay<'r, 'a> {
         match self.head() {
             Some((_, Item::Enter { method, steps })) if steps == self.steps => {
                 let entry = self.control();
-                return self.enter(method, Caller::Machine, entry, Val::of(entry), None);
+                return self.enter(method, Caller::Machine, entry, Val::from_need(entry), None);
             }
             // An initialiser without probes.
             Some((number, Item::Event(place)))
@@ -360,7 +360,7 @@ impl<'r, 'a> Replay<'r, 'a> {
                 while let Some(frame) = self.frames.last_mut() {
                     if let Some(handler) = frame.catches(place) {
                         frame.stack.clear();
-                        frame.stack.push(Val::of(self.floor));
+                        frame.stack.push(Val::from_need(self.floor));
                         frame.open = None;
                         frame.risky = false;
                         frame.go(handler);

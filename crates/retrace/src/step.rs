@@ -265,7 +265,7 @@ impl Replay<'_, '_> {
                 Some(event) => Needs::value(event),
                 None => self.contents(object),
             };
-            self.push(Val::of(need), slots)?;
+            self.push(Val::from_need(need), slots)?;
             return self.advance();
         };
         let known =
@@ -312,7 +312,7 @@ impl Replay<'_, '_> {
                     Some(event) => Needs::value(event),
                     None => bounds,
                 };
-                self.push(Val::of(need), slots)?;
+                self.push(Val::from_need(need), slots)?;
             }
             Some(value) => {
                 let whole = self.whole(value);

@@ -39,7 +39,7 @@ proptest! {
             proptest::collection::vec(node, n as usize)
         })
     ) {
-        let control = Control::of(&graph(&edges));
+        let control = Control::from_graph(&graph(&edges));
         let n = edges.len() as u32;
         for node in 0..n {
             for from in 0..n {
@@ -63,7 +63,7 @@ proptest! {
         }),
         choices in proptest::collection::vec(any::<usize>(), 1..20),
     ) {
-        let control = Control::of(&graph(&edges));
+        let control = Control::from_graph(&graph(&edges));
         let mut run = vec![0u32];
         for choice in choices {
             let to = &edges[run[run.len() - 1] as usize];
@@ -83,25 +83,25 @@ proptest! {
 #[test]
 fn an_if_does_not_control_what_follows_it_a_loop_does() {
     let branch = graph(&[vec![1, 2], vec![2], vec![]]);
-    let control = Control::of(&branch);
+    let control = Control::from_graph(&branch);
     assert!(control.depends(1, 0) && !control.depends(2, 0));
     assert_eq!(control.side(&branch, 0, 1), [1]);
     assert_eq!(control.side(&branch, 0, 2), [0; 0]);
 
-    let looped = Control::of(&graph(&[vec![1, 2], vec![0], vec![]]));
+    let looped = Control::from_graph(&graph(&[vec![1, 2], vec![0], vec![]]));
     assert!(looped.depends(1, 0) && looped.depends(2, 0) && looped.depends(0, 0));
 }
 
 /// 3: an exception leaves the method from the side.
 #[test]
 fn a_side_that_may_leave_makes_the_decision_control_what_follows() {
-    let control = Control::of(&graph(&[vec![1, 2], vec![2, 3], vec![], vec![]]));
+    let control = Control::from_graph(&graph(&[vec![1, 2], vec![2, 3], vec![], vec![]]));
     assert!(control.depends(2, 0) && control.depends(2, 1));
 }
 
 #[test]
 fn a_graph_beyond_the_limit_depends_on_everything() {
     let edges: Vec<Vec<u32>> = (0..6000).map(|n| vec![(n + 1) % 6000]).collect();
-    let control = Control::of(&graph(&edges));
+    let control = Control::from_graph(&graph(&edges));
     assert!(control.is_coarse() && control.depends(5, 3) && !control.inevitable(0, 1));
 }

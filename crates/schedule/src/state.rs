@@ -454,7 +454,7 @@ impl SchedulerState {
                         self.trail.push(Trail::Tick);
                         continue;
                     }
-                    Decision::Run(thread) => self.of(thread).unwrap_or(first),
+                    Decision::Run(thread) => self.ready_entry(thread).unwrap_or(first),
                     Decision::Tick | Decision::Stuck => first,
                 }
             };
@@ -489,7 +489,7 @@ impl SchedulerState {
             step: self.counts.steps,
         });
         let chosen = match decision {
-            Decision::Run(thread) => self.of(thread),
+            Decision::Run(thread) => self.ready_entry(thread),
             Decision::Tick | Decision::Stuck => None,
         };
         let Some(chosen) = chosen else {
@@ -537,7 +537,7 @@ impl SchedulerState {
         self.ready[if at < self.ready.len() { at } else { 0 }]
     }
 
-    fn of(&self, thread: Thread) -> Option<Ready> {
+    fn ready_entry(&self, thread: Thread) -> Option<Ready> {
         let at = self.ready.binary_search_by_key(&thread, |r| r.thread);
         at.ok().map(|at| self.ready[at])
     }

@@ -84,7 +84,7 @@ impl Encoder {
     ) -> Encoded {
         let records = events
             .into_iter()
-            .map(|(site, op, seq)| Record::of(site, op, seq));
+            .map(|(site, op, seq)| Record::new(site, op, seq));
         self.records(thread, records, out)
     }
 

@@ -56,7 +56,7 @@ impl<W: Write> LinearWriter<W> {
         if numbered && !sync {
             buffer.push(Record::order(seq));
         }
-        buffer.push(Record::of(site, op, seq));
+        buffer.push(Record::new(site, op, seq));
         self.buffered += 1;
         if buffer.len() >= BUFFER {
             let records = std::mem::take(buffer);

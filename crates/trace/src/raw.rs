@@ -150,7 +150,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    pub(crate) fn of(site: SiteId, op: Op, seq: u64) -> Record {
+    pub(crate) fn new(site: SiteId, op: Op, seq: u64) -> Record {
         let none = ObjId(0);
         let thread = |t: ThreadId| ObjId(u64::from(t.0));
         let number = |n: u32| ObjId(u64::from(n));
@@ -263,7 +263,7 @@ impl Record {
 /// Appends the words of one event; `seq` is used if the event has one. For
 /// tests and producers outside the JVM.
 pub fn pack(site: SiteId, op: Op, seq: u64, out: &mut Vec<u64>) {
-    let r = Record::of(site, op, seq);
+    let r = Record::new(site, op, seq);
     let w0 =
         u64::from(r.opcode) | u64::from(r.mode) << MODE_SHIFT | u64::from(r.site) << SITE_SHIFT;
     let w2 = if is_sync(r.opcode) {

@@ -15,7 +15,7 @@ impl Closure {
     /// With `init`, the end of a static initialiser happens before any access
     /// that conflicts with one inside it and is not ordered after that
     /// otherwise.
-    pub fn of(events: &[Event], init: bool) -> Closure {
+    pub fn new(events: &[Event], init: bool) -> Closure {
         Closure::by(events, init, |i, j| edge(&events[i], &events[j]))
     }
 

@@ -403,7 +403,7 @@ fn locks(rows: &[Row], events: &[Event]) -> FxHashMap<u64, Vec<HeldLock>> {
     for (at, e) in (0u64..).zip(events) {
         held.event(e);
         if wanted.next_if_eq(&at).is_some() {
-            let now = held.sets.get(held.of(e.thread)).iter();
+            let now = held.sets.get(held.locks_of(e.thread)).iter();
             let now = now.map(|h| HeldLock {
                 lock: ObjId(h.lock),
                 shared: h.shared,

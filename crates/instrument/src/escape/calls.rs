@@ -115,11 +115,11 @@ fn callee(class: &ClassFile<'_>, insn: &Insn, summaries: &mut Summaries) -> Call
     if !is_the_one || method.is(acc::NATIVE | acc::ABSTRACT) {
         return Callee::Unknown;
     }
-    Callee::Keeps(summaries.of(class, index))
+    Callee::Keeps(summaries.summary(class, index))
 }
 
 impl Summaries {
-    fn of(&mut self, class: &ClassFile<'_>, index: usize) -> Mask {
+    fn summary(&mut self, class: &ClassFile<'_>, index: usize) -> Mask {
         if let Some(known) = self.known.get(&index) {
             return *known;
         }

@@ -38,7 +38,7 @@ fn ends_as_documented(expected: &Expected, section: &Section) {
 fn compare(name: &str, locations: &BTreeSet<&str>, report: &str) {
     let file = root().join(format!("programs/examples/hunt/{name}.txt"));
     let mut golden = Redacted::read(&std::fs::read_to_string(&file).unwrap_or_default());
-    let got = Redacted::of(report, locations);
+    let got = Redacted::from_report(report, locations);
     if test_support::golden::is_update() {
         golden.add(got);
         std::fs::write(&file, golden.write()).unwrap();

@@ -26,7 +26,7 @@ const RULE: &str = "----\n";
 
 impl Redacted {
     /// Of what a hunt wrote. Only of `wanted` locations must something be said.
-    pub fn of(report: &str, wanted: &BTreeSet<&str>) -> Redacted {
+    pub fn from_report(report: &str, wanted: &BTreeSet<&str>) -> Redacted {
         let mut redacted = Redacted::default();
         let mut blocks: Vec<Vec<&str>> = vec![Vec::new()];
         // Nothing is said of threads that were held back, if none was.

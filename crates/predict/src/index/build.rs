@@ -104,7 +104,7 @@ impl<'i, 'a> Builder<'i, 'a> {
             if news {
                 self.mark(t, place);
             }
-            if AnyAccess::of(e).is_some_and(|a| a.write) {
+            if AnyAccess::from_event(e).is_some_and(|a| a.write) {
                 let here = Place {
                     thread: me,
                     count: place,

@@ -109,7 +109,7 @@ struct Classes {
 }
 
 impl Classes {
-    fn of(index: &Index<'_>, deps: &Deps) -> Classes {
+    fn partition(index: &Index<'_>, deps: &Deps) -> Classes {
         let mut found: FxHashSet<u32> = FxHashSet::default();
         // By event: whether it may not happen, or elsewhere.
         let mut hangs = vec![false; index.events.len()];
@@ -123,7 +123,7 @@ impl Classes {
                 Needs::These(list) => list.iter().any(|entry| hangs_on(entry.get())),
             };
             hangs[at as usize] = uncertain;
-            if uncertain && AnyAccess::of(e).is_some_and(|a| a.write) {
+            if uncertain && AnyAccess::from_event(e).is_some_and(|a| a.write) {
                 found.insert(deps.class(at));
             }
         }
@@ -178,7 +178,7 @@ struct Slicer<'d> {
 }
 
 pub(super) fn build(index: &mut Index<'_>, deps: &Deps) {
-    let classes = Classes::of(index, deps);
+    let classes = Classes::partition(index, deps);
     let events = index.events.len();
     let width = index.width();
     index.sliced = Some(Sliced {
@@ -306,7 +306,7 @@ impl Slicer<'_> {
                 news = learn(&mut builder.now[t], &value);
             }
         }
-        let write = AnyAccess::of(e).is_some_and(|a| a.write);
+        let write = AnyAccess::from_event(e).is_some_and(|a| a.write);
         if write {
             self.add(builder.index, &mut value, at, me, self.deps.value(at));
             self.writes[var as usize] = at;

@@ -140,7 +140,7 @@ pub(super) fn fits(rule: &Rule) -> bool {
     match rule {
         Rule::Never(regex) => {
             let mut places = Places::default();
-            places.of(regex);
+            places.add(regex);
             places.letters.len() < PLACES
         }
         Rule::Always(formula) => {
@@ -203,7 +203,7 @@ impl Places {
         }
     }
 
-    fn of(&mut self, regex: &Regex) -> Ends {
+    fn add(&mut self, regex: &Regex) -> Ends {
         let nothing = Ends {
             first: 0,
             last: 0,
@@ -214,7 +214,7 @@ impl Places {
             Regex::One(names) => self.letter(*names, true),
             Regex::Not(names) => self.letter(*names, false),
             Regex::Seq(list) => list.iter().fold(nothing, |before, part| {
-                let part = self.of(part);
+                let part = self.add(part);
                 self.connect(before.last, part.first);
                 let or = |yes: bool, set: State| if yes { set } else { 0 };
                 Ends {
@@ -224,7 +224,7 @@ impl Places {
                 }
             }),
             Regex::Or(list) => {
-                let ends: Vec<Ends> = list.iter().map(|part| self.of(part)).collect();
+                let ends: Vec<Ends> = list.iter().map(|part| self.add(part)).collect();
                 Ends {
                     first: ends.iter().fold(0, |set, e| set | e.first),
                     last: ends.iter().fold(0, |set, e| set | e.last),
@@ -232,7 +232,7 @@ impl Places {
                 }
             }
             Regex::Star(inner) => {
-                let inner = self.of(inner);
+                let inner = self.add(inner);
                 self.connect(inner.last, inner.first);
                 Ends {
                     empty: true,
@@ -245,7 +245,7 @@ impl Places {
 
 fn automaton(regex: &Regex, letters: impl IntoIterator<Item = u64>) -> Monitor {
     let mut places = Places::default();
-    let ends = places.of(regex);
+    let ends = places.add(regex);
     let mut known: Vec<u64> = letters.into_iter().collect();
     known.sort_unstable();
     known.dedup();

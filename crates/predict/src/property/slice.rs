@@ -98,7 +98,7 @@ impl<'a> Slice<'a> {
             }
             let named = names.get(&at).copied().unwrap_or(0);
             let var = slice.index.var[at as usize];
-            let ordered = match AnyAccess::of(e) {
+            let ordered = match AnyAccess::from_event(e) {
                 None => e.op.is_sync(),
                 Some(access) if access.write => {
                     needed.contains(&var) && (relevance || matter.value[at as usize])
@@ -183,7 +183,7 @@ impl Orders {
             join(&mut now, &fork);
         }
         join(&mut now, &self.inits);
-        let object = Serial::of(e.op);
+        let object = Serial::from_op(e.op);
         if let Some((kind, object)) = object {
             for before in kind.after() {
                 if let Some(before) = self.objects.get(&(*before, object)) {
@@ -203,7 +203,7 @@ impl Orders {
         if let Some(other) = other.filter(|o| *o != me) {
             join(&mut now, &self.done[other as usize]);
         }
-        let access = AnyAccess::of(e).filter(|_| ordered && var != NONE);
+        let access = AnyAccess::from_event(e).filter(|_| ordered && var != NONE);
         if let Some(access) = access {
             let before = match access.write {
                 true => self.accesses.get(&var),

@@ -27,7 +27,7 @@ pub enum Names {
 
 impl Names {
     /// What suits the trace.
-    pub fn of(header: &RunHeader) -> Names {
+    pub fn from_header(header: &RunHeader) -> Names {
         if &*header.tool == TOOL {
             Names::Tables
         } else {
@@ -56,7 +56,7 @@ pub fn export<R: Read + Seek>(
     mut out: impl Write,
 ) -> Result<Exported, Error> {
     let tables = trace.tables().clone();
-    let mut exporter = Exporter::new(Names::of(trace.header()), &tables);
+    let mut exporter = Exporter::new(Names::from_header(trace.header()), &tables);
     let mut text = Vec::new();
     let mut events = trace.events();
     while let Some(item) = events.next_item()? {
