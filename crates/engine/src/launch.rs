@@ -9,14 +9,15 @@ use driver::java::Java;
 use driver::options::{AgentOptions, Control, Mode};
 use driver::process::{self, Input, Job, Outcome, Output};
 use driver::run::{Request, RunResult};
+use driver::scratch::{self, Scratch};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// The agent, built by the build script.
 const AGENT: &[u8] = include_bytes!(env!("PHOTOFINISH_AGENT_LIBRARY"));
@@ -71,7 +72,7 @@ impl Plan {
 #[derive(Debug)]
 pub struct RunDir {
     path: PathBuf,
-    _temporary: Option<TempDir>,
+    _temporary: Option<Scratch>,
 }
 
 impl RunDir {
@@ -95,6 +96,7 @@ impl<'a> Launcher<'a> {
     pub fn new(config: &'a LaunchConfig) -> Result<Launcher<'a>, Error> {
         check(config)?;
         let java = Java::find(config.java.as_deref())?;
+        scratch::sweep();
         let library = driver::library::unpack(AGENT)?;
         let interrupts = Interrupts::catch().context("cannot listen for signals")?;
         Ok(Launcher {
@@ -161,9 +163,7 @@ impl<'a> Launcher<'a> {
 
     /// A directory for a run of many that nobody wants to keep.
     pub fn scratch(&self) -> Result<RunDir, Error> {
-        let temporary = tempfile::Builder::new()
-            .prefix("photofinish-")
-            .tempdir()
+        let temporary = Scratch::create()
             .context("cannot make a directory for the run; is TMPDIR writable?")?;
         Ok(RunDir {
             path: temporary.path().to_path_buf(),
@@ -259,7 +259,11 @@ pub fn check(config: &LaunchConfig) -> Result<(), Error> {
 /// An empty directory: findings of an earlier run must not be taken for this
 /// one's.
 fn fresh(dir: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(dir)
+    // What a run writes down is for the caller's eyes.
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
         .with_context(|| format!("cannot make {}; choose another --keep", dir.display()))?;
     if std::fs::read_dir(dir)?.next().is_some() {
         return Err(Error::usage(format!(

@@ -13,13 +13,13 @@ use crate::verdict::{Answer, Verdict};
 use driver::options::{Control, Mode};
 use driver::process::{Input, Output};
 use driver::run::RunResult;
+use driver::scratch::Scratch;
 use driver::store::{Program, Schedule, Store};
 use findings::control::ControlSummary;
 use schedule::log::{Entry, Log};
 use schedule::table;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 /// With a debugger attached nobody can say what is stuck.
 const PATIENCE_OF_DEBUGGERS: u64 = 24 * 60 * 60;
@@ -106,7 +106,7 @@ struct Kept {
     schedule: Schedule,
     log: PathBuf,
     /// Where the log is while the agent reads it, if it was kept in results.
-    _unpacked: Option<TempDir>,
+    _unpacked: Option<Scratch>,
 }
 
 /// Makes a run again, exactly.
@@ -213,9 +213,7 @@ fn from_log(log: &Path) -> Result<Kept, Error> {
 fn from_result(results: &Path, number: Option<i64>, id: &str) -> Result<Kept, Error> {
     let store = Store::open_result(results, number).or_usage()?;
     let (schedule, bytes) = store.schedule(id).or_usage()?;
-    let directory = tempfile::Builder::new()
-        .prefix("photofinish-")
-        .tempdir()
+    let directory = Scratch::create()
         .context("cannot make a directory for the schedule; is TMPDIR writable?")?;
     let log = directory.path().join("kept.pfs");
     std::fs::write(&log, bytes).context("cannot unpack the schedule")?;

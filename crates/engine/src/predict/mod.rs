@@ -18,6 +18,7 @@ use checks::{Checked, Checks};
 use detect::held::HeldLocks;
 use driver::options::Mode;
 use driver::process::Output;
+use driver::scratch::Scratch;
 use findings::finding::Findings;
 use findings::merge::Merge;
 use findings::result::{Program, Report, Run, Status};
@@ -152,10 +153,8 @@ pub fn from_trace(config: &PredictConfig, path: &Path) -> Result<Predicted, Erro
 pub fn from_program(config: &PredictConfig) -> Result<Predicted, Error> {
     let launcher = Launcher::new(&config.launch)?;
     let asked = Asked::new(config)?;
-    let directory = tempfile::Builder::new()
-        .prefix("photofinish-")
-        .tempdir()
-        .context("cannot make a directory for the trace; is TMPDIR writable?")?;
+    let directory =
+        Scratch::create().context("cannot make a directory for the trace; is TMPDIR writable?")?;
     let path = directory.path().join("trace.pft");
 
     let mut session = Session::new(&config.launch);
