@@ -22,6 +22,7 @@ const PARTS: &[&str] = &[
     "crates/detect",
     "crates/schedule",
     "crates/explore",
+    "crates/protocol",
     "java",
     "Cargo.toml",
     "Cargo.lock",

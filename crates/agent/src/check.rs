@@ -6,14 +6,15 @@
 use crate::Agent;
 use crate::jni::{Jni, Ref};
 use crate::memory::{MAX_SLOTS, RawClock, Word, bridge_epoch};
-use crate::stacks::{Frame, dotted};
+use crate::stacks::{Frame, dotted, told};
+use crate::threads::Thread;
 use contract::index;
 use detect::{InitIntervals, Prior, Reads, variable};
 use instrument::access::{self, AccessMode};
 use instrument::{Level, SiteKind, is_jdk};
 use order::{ClockView, Epoch, ReadSets, Stamp, Tid, VectorClock};
+use protocol::finding::{self, Access, AccessOp, Line, Location, Race};
 use rustc_hash::FxHashMap;
-use serde_json::{Value, json};
 use std::sync::{Mutex, MutexGuard};
 
 /// What the slow path shares between threads.
@@ -103,15 +104,16 @@ impl Agent {
             let count = check.pairs.entry(pair).or_insert(0);
             *count += 1;
             if *count == 1 {
-                let number = check.races + 1;
-                if self.report(jni, &q, prior, number) {
-                    check.races = number;
+                if self.report(jni, &q, prior) {
+                    check.races += 1;
                 } else {
                     check.unwatched += 1;
                 }
             } else if count.is_power_of_two() {
-                self.findings
-                    .write(&json!({"kind": "count", "sites": [pair.0, pair.1], "count": *count}));
+                self.findings.write(Line::Count {
+                    sites: [pair.0, pair.1].map(u64::from),
+                    count: *count,
+                });
             }
         }
     }
@@ -180,7 +182,7 @@ impl Agent {
     }
 
     /// Writes the race down; false if it is not the program's.
-    fn report(&self, jni: Jni, q: &Query, prior: Prior, number: u64) -> bool {
+    fn report(&self, jni: Jni, q: &Query, prior: Prior) -> bool {
         let held = self.bridge.get().map(|b| b.held(jni)).unwrap_or_default();
         let mut stacks = self.stacks.lock().unwrap_or_else(|e| e.into_inner());
         let now = stacks.current(&self.jvmti);
@@ -197,17 +199,16 @@ impl Agent {
                       stack: &[Frame],
                       exact: bool,
                       locks: Option<&str>| {
-            let thread = threads.of_epoch(epoch).map(|t| {
-                json!({"id": t.id, "name": t.name, "created": t.created.iter().map(Frame::json).collect::<Vec<_>>()})
-            });
-            json!({
-                "op": if op { "write" } else { "read" },
-                "thread": thread,
-                "frame": self.frame_of(site, stack).map(|f| f.json()),
-                "stack": stack.iter().map(Frame::json).collect::<Vec<_>>(),
-                "stack_exact": exact,
-                "locks": locks.map(|l| l.lines().collect::<Vec<_>>()),
-            })
+            Access {
+                op: AccessOp::new(op),
+                thread: threads.of_epoch(epoch).map(told_thread).unwrap_or_default(),
+                frame: { self.frame_of(site, stack) }
+                    .map(|f| f.told())
+                    .unwrap_or_default(),
+                stack: told(stack),
+                stack_exact: exact,
+                locks: locks.map(|l| l.lines().map(str::to_owned).collect()),
+            }
         };
         let first = match then {
             Some((sample, exact)) => access(
@@ -228,16 +229,14 @@ impl Agent {
             ),
         };
         let second = access(q.write, q.site, epoch, &now, true, Some(held.as_str()));
-        self.findings.write(&json!({
-            "kind": "race",
-            "number": number,
-            "detector": "fasttrack",
-            "sites": [prior.stamp.site, q.site],
-            "location": self.location(jni, q),
-            "allocated": self.allocation(jni, q),
-            "accesses": [first, second],
-            "count": 1,
-        }));
+        self.findings.write(Line::Race(Box::new(Race {
+            detector: self.options.mode.name().to_owned(),
+            sites: Some([prior.stamp.site, q.site].map(u64::from)),
+            location: self.location(jni, q),
+            allocated: self.allocation(jni, q),
+            accesses: [first, second],
+            count: 1,
+        })));
         true
     }
 
@@ -255,18 +254,17 @@ impl Agent {
 
     /// The location that a statement accesses, by the names in its class file:
     /// the class may inherit the field, and of an array the type is unknown.
-    pub fn location_named_by(&self, site: u32) -> Value {
-        let named = self.sites.with(site, |_, s| match &s.target {
+    pub fn location_named_by(&self, site: u32) -> Option<Location> {
+        self.sites.with(site, |_, s| match &s.target {
             Some(target) => {
                 let statics = matches!(s.kind, SiteKind::StaticRead | SiteKind::StaticWrite);
-                json!({"class": dotted(&target.class), "field": target.name, "static": statics})
+                field(dotted(&target.class), &target.name, statics)
             }
-            None => json!({"array": null, "from": s.array_from}),
-        });
-        named.unwrap_or_default()
+            None => element(None, None, s.array_from.as_deref()),
+        })
     }
 
-    fn location(&self, jni: Jni, q: &Query) -> Value {
+    fn location(&self, jni: Jni, q: &Query) -> Location {
         let class = if q.owner.is_null() {
             None
         } else {
@@ -277,7 +275,11 @@ impl Agent {
                 .sites
                 .with(q.site, |_, s| s.array_from.clone())
                 .flatten();
-            return json!({"array": class.map(|c| dotted(&c)), "index": q.index, "from": from});
+            return element(
+                class.as_deref(),
+                u32::try_from(q.index).ok(),
+                from.as_deref(),
+            );
         }
         if q.index <= index::OFFSET {
             let statics = class.as_deref() == Some("Ljava/lang/Class;");
@@ -287,15 +289,15 @@ impl Agent {
                 jni.class_of(q.owner)
             };
             let named = self.field_at(jni, holder, statics, i64::from(index::OFFSET - q.index));
-            let (class, field) = named.unwrap_or_else(|| (class.unwrap_or_default(), "?".into()));
-            return json!({"class": dotted(&class), "field": field, "static": statics});
+            let (class, name) = named.unwrap_or_else(|| (class.unwrap_or_default(), "?".into()));
+            return field(dotted(&class), &name, statics);
         }
         let named = self.sites.with(q.site, |_, s| {
             let statics = matches!(s.kind, SiteKind::StaticRead | SiteKind::StaticWrite);
             s.target.clone().map(|t| (statics, t))
         });
         let Some((statics, target)) = named.flatten() else {
-            return json!({"class": "?", "field": "?", "static": false});
+            return field("?".into(), "?", false);
         };
         let declaring = if statics {
             self.static_owners
@@ -307,26 +309,44 @@ impl Agent {
             self.declaring(jni, q.owner, &target)
         };
         let class = declaring.map_or_else(|| dotted(&target.class), |c| dotted(&c));
-        json!({"class": class, "field": target.name, "static": statics})
+        field(class, &target.name, statics)
     }
 
     /// Where the object or array was made, if that was noticed.
-    fn allocation(&self, jni: Jni, q: &Query) -> Value {
-        let Some(bridge) = self.bridge.get() else {
-            return Value::Null;
-        };
+    fn allocation(&self, jni: Jni, q: &Query) -> Option<finding::Frame> {
         if q.owner.is_null() {
-            return Value::Null;
+            return None;
         }
-        let site = bridge.allocation_site(jni, q.owner);
-        match u32::try_from(site)
-            .ok()
-            .filter(|s| *s > 0)
-            .and_then(|s| self.sites.frame(s))
-        {
-            Some(frame) => frame.json(),
-            None => Value::Null,
-        }
+        let site = self.bridge.get()?.allocation_site(jni, q.owner);
+        let site = u32::try_from(site).ok().filter(|s| *s > 0)?;
+        Some(self.sites.frame(site)?.told())
+    }
+}
+
+pub fn told_thread(thread: &Thread) -> finding::Thread {
+    finding::Thread {
+        id: u64::from(thread.id),
+        name: thread.name.clone(),
+        created: told(&thread.created),
+    }
+}
+
+pub fn field(class: String, name: &str, is_static: bool) -> Location {
+    Location::Field {
+        class,
+        field: name.to_owned(),
+        is_static,
+    }
+}
+
+/// An element of an array: its type as a signature, and what it was read from, as
+/// far as that is known.
+pub fn element(class: Option<&str>, index: Option<u32>, from: Option<&str>) -> Location {
+    Location::Array {
+        array: class.map(dotted).unwrap_or_default(),
+        index,
+        from: from.map(|from| from.to_owned().into()),
+        allocated: None,
     }
 }
 

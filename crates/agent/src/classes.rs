@@ -4,10 +4,10 @@ use crate::Agent;
 use crate::control::Control;
 use crate::jni::{Jni, Ref};
 use crate::jvmti::class_in;
-use crate::options;
 use crate::sites::ClassSites;
 use instrument::{Level, Mode, PREFIX, Request, Rewritten, Site, SiteKind};
-use serde_json::json;
+use protocol::control::Cause;
+use protocol::finding::{Line, Skipped, Tried};
 use sha2::{Digest, Sha256};
 use std::sync::Mutex;
 
@@ -63,8 +63,10 @@ impl Agent {
             let now = repaired.as_deref().unwrap_or(bytes);
             let made = instrument::repair::repair(now, wanted);
             let why = made.as_ref().err().map(ToString::to_string);
-            self.findings
-                .write(&json!({"kind": "repair", "repair": wanted.to_string(), "why": why}));
+            self.findings.write(Line::Repair(Tried {
+                repair: wanted.to_string(),
+                why,
+            }));
             repaired = made.ok().or(repaired);
         }
         repaired
@@ -72,9 +74,9 @@ impl Agent {
 
     fn probed(&self, jni: Jni, loader: Ref, bytes: &[u8]) -> Option<Vec<u8>> {
         let mode = match self.options.mode {
-            options::Mode::Bare => Mode::Bare,
-            options::Mode::Full => Mode::Full,
-            m if m.events() => Mode::Events,
+            protocol::Mode::None => Mode::Bare,
+            protocol::Mode::Full => Mode::Full,
+            m if m.makes_events() => Mode::Events,
             _ => Mode::FastTrack,
         };
         let boot_or_platform = Some(self.is_boot_or_platform(jni, loader));
@@ -96,11 +98,9 @@ impl Agent {
                     let added = (!sites.is_empty()).then(|| ClassSites {
                         class: rewritten.name.as_str().into(),
                         file: rewritten.source_file.take().map(Into::into),
-                        digest: match self.options.mode {
-                            options::Mode::Record | options::Mode::Full => {
-                                Sha256::digest(bytes).to_vec()
-                            }
-                            _ => Vec::new(),
+                        digest: match self.options.mode.records() {
+                            true => Sha256::digest(bytes).to_vec(),
+                            false => Vec::new(),
                         },
                         first: first_site,
                         bytes: Mutex::new(
@@ -136,10 +136,11 @@ impl Agent {
         }
         // Loaded when the first virtual thread is made.
         if rewritten.name == "java/lang/VirtualThread$VThreadContinuation" {
-            self.findings
-                .write(&json!({"kind": "unwatched", "what": "virtual threads"}));
+            self.findings.write(Line::Unwatched {
+                what: "virtual threads".into(),
+            });
             if let Some(control) = &self.control {
-                control.name_uncontrolled(self, "virtual threads");
+                control.name_uncontrolled(self, Cause::Other, "virtual threads");
                 // A thread that waits for one of them is not stuck.
                 control.has_helpers();
             }
@@ -147,7 +148,11 @@ impl Agent {
         if rewritten.name == "sun/security/provider/NativePRNG"
             && let Some(control) = &self.control
         {
-            control.name_uncontrolled(self, "random numbers of the system (SecureRandom, UUID)");
+            control.name_uncontrolled(
+                self,
+                Cause::Other,
+                "random numbers of the system (SecureRandom, UUID)",
+            );
         }
         if !rewritten.unsynchronized.is_empty() {
             let mut all = self
@@ -212,7 +217,11 @@ impl Agent {
             .lock()
             .unwrap_or_else(|e| e.into_inner())
             .skipped += 1;
-        self.findings.write(&json!({"kind": "skipped", "class": class.replace('/', "."), "method": method, "why": why}));
+        self.findings.write(Line::Skipped(Skipped {
+            class: class.replace('/', "."),
+            method: method.map(str::to_owned),
+            why: why.to_owned(),
+        }));
     }
 
     /// Whether a loader is the boot or the platform loader; others load the

@@ -4,12 +4,13 @@
 //! in which they happened.
 
 use crate::Agent;
+use crate::check::{element, field, told_thread};
 use crate::jni::Jni;
-use crate::options::Mode;
-use crate::stacks::{Frame, dotted};
+use crate::stacks::{self, dotted, told};
 use contract::attempt::{SUCCEEDED, TRIED};
 use detect::{Detector, Finding, Kind};
-use serde_json::{Value, json};
+use protocol::Mode;
+use protocol::finding::{Access, AccessOp, Frame, Line, Location, Race};
 use trace::{ThreadId, raw};
 
 #[derive(Debug)]
@@ -27,7 +28,7 @@ impl Direct {
             Mode::Hybrid => Kind::Hybrid,
             Mode::Lockset => Kind::Lockset,
             Mode::H => Kind::H,
-            Mode::FastTrack | Mode::Record | Mode::Full | Mode::Bare => return None,
+            Mode::FastTrack | Mode::Record | Mode::Full | Mode::None => return None,
         };
         Some(Direct {
             detector: kind.detector(),
@@ -66,15 +67,14 @@ impl Agent {
         let new: Vec<Finding> = findings.iter().skip(direct.seen).copied().collect();
         direct.seen += new.len();
         for finding in new {
-            let number = direct.races + 1;
-            if self.report_finding(jni, &finding, number) {
-                direct.races = number;
+            if self.report_finding(jni, &finding) {
+                direct.races += 1;
             }
         }
     }
 
     /// Writes a finding down; false if it is not the program's.
-    fn report_finding(&self, jni: Jni, f: &Finding, number: u64) -> bool {
+    fn report_finding(&self, jni: Jni, f: &Finding) -> bool {
         let held = self.bridge.get().map(|b| b.held(jni)).unwrap_or_default();
         let now = self
             .stacks
@@ -85,53 +85,45 @@ impl Agent {
             return false;
         }
         let threads = self.threads.lock().unwrap_or_else(|e| e.into_inner());
-        let access = |a: detect::Access, stack: &[Frame], exact: bool| {
-            let thread = threads.get(a.thread.0).map(|t| {
-                json!({"id": t.id, "name": t.name, "created": t.created.iter().map(Frame::json).collect::<Vec<_>>()})
-            });
-            json!({
-                "op": if a.write { "write" } else { "read" },
-                "thread": thread,
-                "frame": self.frame_of(a.site.0, stack).map(|f| f.json()),
-                "stack": stack.iter().map(Frame::json).collect::<Vec<_>>(),
-                "stack_exact": exact,
-                "locks": exact.then(|| held.lines().collect::<Vec<_>>()),
-            })
+        let access = |a: detect::Access, stack: &[stacks::Frame], exact: bool| Access {
+            op: AccessOp::new(a.write),
+            thread: threads.get(a.thread.0).map(told_thread).unwrap_or_default(),
+            frame: { self.frame_of(a.site.0, stack) }
+                .map(|f| f.told())
+                .unwrap_or_default(),
+            stack: told(stack),
+            stack_exact: exact,
+            locks: exact.then(|| held.lines().map(str::to_owned).collect()),
         };
         let (location, allocated) = self.location_of(f.loc, f.second.site.0);
-        self.findings.write(&json!({
-            "kind": "race",
-            "number": number,
-            "detector": self.options.mode.name(),
-            "sites": [f.first.site.0, f.second.site.0],
-            "location": location,
-            "allocated": allocated,
-            "accesses": [access(f.first, &[], false), access(f.second, &now, true)],
-            "count": 1,
-        }));
+        self.findings.write(Line::Race(Box::new(Race {
+            detector: self.options.mode.name().to_owned(),
+            sites: Some([f.first.site.0, f.second.site.0].map(u64::from)),
+            location,
+            allocated,
+            accesses: [access(f.first, &[], false), access(f.second, &now, true)],
+            count: 1,
+        })));
         true
     }
 
     /// A location as people name it: by the field that its slot is, or as an
     /// element of an array.
-    fn location_of(&self, loc: trace::Loc, site: u32) -> (Value, Value) {
+    fn location_of(&self, loc: trace::Loc, site: u32) -> (Location, Option<Frame>) {
         if let Some(f) = self
             .fields
             .lock()
             .unwrap_or_else(|e| e.into_inner())
             .of_slot(loc.slot)
         {
-            return (
-                json!({"class": dotted(&f.class), "field": f.name, "static": f.flags & 8 != 0}),
-                Value::Null,
-            );
+            return (field(dotted(&f.class), &f.name, f.flags & 8 != 0), None);
         }
         let arrays = self.arrays.lock().unwrap_or_else(|e| e.into_inner());
         let (class, made) = arrays.get(loc.obj.0).unwrap_or(("array", 0));
         let from = self.sites.with(site, |_, s| s.array_from.clone()).flatten();
-        let allocated = self.sites.frame(made).map_or(Value::Null, |f| f.json());
+        let allocated = self.sites.frame(made).map(|f| f.told());
         (
-            json!({"array": dotted(class), "index": loc.slot, "from": from}),
+            element(Some(class), Some(loc.slot), from.as_deref()),
             allocated,
         )
     }

@@ -8,10 +8,11 @@ use crate::jni::{Jni, Ref};
 use crate::jvmti::{Callbacks, MethodId, RawEnv, capability, class_in, event};
 use crate::{Agent, agent, guard, natives};
 use jni_sys::jint;
+use protocol::Fatal;
 use std::cell::Cell;
 use std::ffi::{c_char, c_uchar, c_void};
 
-pub fn install(agent: &Agent) -> Result<(), String> {
+pub fn install(agent: &Agent) -> Result<(), Fatal> {
     let jvmti = agent.jvmti;
     let needed = [
         capability::ALL_CLASS_HOOK_EVENTS,
@@ -39,9 +40,9 @@ pub fn install(agent: &Agent) -> Result<(), String> {
         None => &[],
     };
     if !jvmti.add_capabilities(&[&needed, more].concat()) {
-        return Err(
-            "this JVM does not let an agent see every class (is it HotSpot 17 or later?)".into(),
-        );
+        return Err(Fatal::java(
+            "this JVM does not let an agent see every class (is it HotSpot 17 or later?)",
+        ));
     }
     let mut callbacks = Callbacks::new();
     callbacks.set(event::VM_START, vm_start as *const c_void);
@@ -63,7 +64,7 @@ pub fn install(agent: &Agent) -> Result<(), String> {
     callbacks.set(event::CLASS_FILE_LOAD_HOOK, class_file as *const c_void);
     callbacks.set(event::NATIVE_METHOD_BIND, native_bind as *const c_void);
     if !jvmti.set_callbacks(&callbacks) {
-        return Err("this JVM refused our callbacks".into());
+        return Err(Fatal::java("this JVM refused our callbacks"));
     }
     for e in [
         event::VM_START,
@@ -73,12 +74,14 @@ pub fn install(agent: &Agent) -> Result<(), String> {
         event::NATIVE_METHOD_BIND,
     ] {
         if !jvmti.enable(e) {
-            return Err(format!("this JVM refused event {e}"));
+            return Err(Fatal::java(format!("this JVM refused event {e}")));
         }
     }
     // Now, since threads allocate unseen from what they got before.
     if exploring && !jvmti.sample_every_allocation() {
-        return Err("this JVM does not tell of allocations; use JDK 17".into());
+        return Err(Fatal::java(
+            "this JVM does not tell of allocations; use JDK 17",
+        ));
     }
     Ok(())
 }
@@ -94,7 +97,7 @@ fn with<'env>(jni: Jni<'env>, f: impl FnOnce(&'static Agent, Jni<'env>)) {
 extern "system" fn vm_start(_: RawEnv, env: Jni) {
     with(env, |a, jni| {
         if let Err(why) = bridge::define(jni) {
-            a.fail(&why);
+            a.fail(why);
         }
     });
 }
@@ -103,7 +106,7 @@ extern "system" fn vm_init(_: RawEnv, env: Jni, thread: Ref) {
     with(env, |a, jni| {
         let Some(bridge) = Bridge::look_up(jni) else {
             return a
-                .fail("this JDK's classes are not as expected; use JDK 17 or a later one that it knows (--java or JAVA_HOME)");
+                .fail(Fatal::java("this JDK's classes are not as expected; use JDK 17 or a later one that it knows (--java or JAVA_HOME)"));
         };
         let bridge = a.bridge.get_or_init(|| bridge);
         let _ = a.ref_array.set(bridge.ref_array(jni));
@@ -125,9 +128,9 @@ extern "system" fn vm_init(_: RawEnv, env: Jni, thread: Ref) {
         }
         if let Some(control) = &a.control {
             if !control.look_up(jni) {
-                return a.fail(
+                return a.fail(Fatal::java(
                     "this JDK's threads are not as expected; use JDK 17 or a later one that it knows (--java or JAVA_HOME)",
-                );
+                ));
             }
             for e in [
                 event::MONITOR_CONTENDED_ENTER,

@@ -62,15 +62,16 @@ use jvmti::Jvmti;
 use may_trigger::Hidden;
 use memory::RawClock;
 use noise::Disturber;
-use options::{Mode, Options};
+use options::Options;
+use protocol::{Fatal, Mode, RunEnd, Summary, files};
 use recorder::Recorder;
 use resolve::{Fields, Statics};
 use rustc_hash::FxHashMap;
-use serde_json::json;
 use sites::{Arrays, Sites};
 use stacks::Stacks;
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
@@ -163,9 +164,8 @@ fn guard<T: Default>(f: impl FnOnce() -> T) -> T {
 
 impl Agent {
     /// Ends the program before it began: we are not in control.
-    fn fail(&self, why: &str) {
-        eprintln!("photofinish: {why}");
-        let _ = std::fs::write(self.options.out.join("fatal.txt"), why);
+    fn fail(&self, why: impl Into<Fatal>) {
+        give_up(Some(&self.options.out), &why.into());
         std::process::exit(70);
     }
 
@@ -204,17 +204,17 @@ impl Agent {
     /// The last thing: what is buffered goes out, and a summary says that the
     /// program ended and was not killed.
     fn finish(&self) {
-        self.finish_with("exit");
+        self.finish_with(RunEnd::Exit);
     }
 
-    /// `outcome` is how a controlled run ended.
-    fn finish_with(&self, outcome: &str) {
+    /// `outcome` is how a run ended in which not the system alone decides.
+    fn finish_with(&self, outcome: RunEnd) {
         // The second thread may end the process: it waits.
         self.finished
             .call_once_force(|_| self.write_summary(outcome));
     }
 
-    fn write_summary(&self, outcome: &str) {
+    fn write_summary(&self, outcome: RunEnd) {
         if let Some(recorder) = &self.recorder {
             recorder.finish(self);
         }
@@ -233,7 +233,7 @@ impl Agent {
             (of_program.count(), threads.forced_reuse)
         };
         if forced_reuse > 0 {
-            self.findings.warn(&format!(
+            self.findings.warn(format!(
                 "more than {} threads: {forced_reuse} of them shared places in vector clocks, so races with them may be missed",
                 memory::MAX_SLOTS,
             ));
@@ -242,26 +242,27 @@ impl Agent {
         let control = self.control.as_ref().map(|c| c.summary(self, outcome));
         let hidden = self.hidden.as_ref().map(|hidden| {
             let serial = self.control.as_ref().and_then(Control::hidden_counts);
-            let mut said = hidden.finish(&self.options.out, serial);
-            said["outcome"] = json!(outcome);
-            said
+            hidden.finish(&self.options.out, serial)
         });
         let coverage = self.coverage.lock().unwrap_or_else(|e| e.into_inner());
-        self.findings.summary(&json!({
-            "ended": if self.halted.load(Ordering::Acquire) { "halt" } else { "exit" },
-            "mode": self.options.mode.name(),
-            "classes_seen": coverage.seen,
-            "classes_instrumented": coverage.instrumented,
-            "classes_checked": coverage.checked,
-            "methods_skipped": coverage.skipped,
-            "missing_models": coverage.missing_models,
-            "events": self.recorder.as_ref().map(Recorder::events),
-            "threads": started,
-            "sites": sites,
-            "races": races,
-            "control": control,
-            "hidden": hidden,
-        }));
+        let halted = self.halted.load(Ordering::Acquire);
+        self.findings.summary(&Summary {
+            ended: match outcome {
+                RunEnd::Exit if halted => RunEnd::Halt,
+                outcome => outcome,
+            },
+            classes_seen: coverage.seen,
+            classes_instrumented: coverage.instrumented,
+            classes_checked: coverage.checked,
+            methods_skipped: coverage.skipped,
+            missing_models: coverage.missing_models.clone(),
+            events: self.recorder.as_ref().map(Recorder::events),
+            threads: started as u64,
+            sites: sites as u64,
+            races,
+            control,
+            hidden,
+        });
     }
 }
 
@@ -287,36 +288,43 @@ pub unsafe extern "system" fn Agent_OnLoad(
     match guard(|| Some(unsafe { load(vm, &text) })) {
         Some(Ok(())) => JNI_OK,
         Some(Err(why)) => {
-            eprintln!("photofinish: {why}");
-            if let Ok(options) = Options::parse(&text) {
-                let _ = std::fs::write(options.out.join("fatal.txt"), why);
-            }
+            give_up(options::run_directory(&text).ok().as_deref(), &why);
             1
         }
         None => 1,
     }
 }
 
+/// Says why, on stderr and to the driver.
+fn give_up(out: Option<&Path>, why: &Fatal) {
+    eprintln!("photofinish: {}", why.why);
+    if let (Some(out), Ok(text)) = (out, serde_json::to_vec(why)) {
+        let _ = std::fs::write(out.join(files::FATAL), text);
+    }
+}
+
 /// # Safety
 /// `vm` must be the JVM.
-unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
-    let mut options = Options::parse(text)?;
+unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), Fatal> {
+    let mut options = Options::read(options::run_directory(text)?)?;
     let mut env: *mut c_void = ptr::null_mut();
     // SAFETY: GetEnv of the JVM's own table.
     let got = unsafe { ((**vm).GetEnv.ok_or("no GetEnv")?)(vm, &mut env, jvmti::VERSION) };
     if got != JNI_OK || env.is_null() {
-        return Err("this JVM has no JVMTI 9; use HotSpot 17 or later".into());
+        return Err(Fatal::java(
+            "this JVM has no JVMTI 9; use HotSpot 17 or later",
+        ));
     }
     // SAFETY: just got with a JVMTI version.
     let jvmti = unsafe { Jvmti::new(env.cast()) };
-    let findings = Findings::create(&options.out, options.control.worker).map_err(|e| {
+    let findings = Findings::create(&options.out, options.control.is_worker()).map_err(|e| {
         format!(
             "cannot write to the run directory {}: {e}",
             options.out.display()
         )
     })?;
     if let Err(why) = orphan::watch(&options.out) {
-        findings.warn(&why);
+        findings.warn(why);
     }
     let recorder = match (&options.trace, options.mode) {
         (Some(path), Mode::Record | Mode::Full) => Some(Recorder::create(
@@ -335,7 +343,7 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
         }
         false => None,
     };
-    let noise = (options.control.name == "contest").then(|| Disturber::new(options.control.seed));
+    let noise = (options.control.is_noise()).then(|| Disturber::new(options.control.seed));
     let agent = Agent {
         control,
         noise,
@@ -351,7 +359,7 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
         direct: Direct::new(options.mode).map(Mutex::new),
         sites: Sites::new(),
         coverage: Mutex::default(),
-        threads: Mutex::new(Threads::new(options.mode.events())),
+        threads: Mutex::new(Threads::new(options.mode.makes_events())),
         stacks: Mutex::default(),
         check: Mutex::default(),
         statics: Mutex::default(),

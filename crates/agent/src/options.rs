@@ -1,42 +1,15 @@
-//! What the driver asked for: `key=value,...`, values percent-encoded
-//! (crates/driver/src/options.rs writes them).
+//! What the run is asked: `out=DIR` in the JVM's argument names the run directory,
+//! and `request.json` there says the rest. Without the file it is FastTrack on a
+//! program that nobody controls.
 
 use crate::control::Settings;
 use instrument::FieldPattern;
 use instrument::repair::Repair;
-use std::path::PathBuf;
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
-    FastTrack,
-    Hybrid,
-    Lockset,
-    H,
-    Record,
-    /// The same with the control flow, for prediction.
-    Full,
-    /// Nothing is detected: the run is controlled, and that is all.
-    Bare,
-}
-
-impl Mode {
-    /// Whether accesses become events instead of being checked on the spot.
-    pub fn events(self) -> bool {
-        !matches!(self, Mode::FastTrack | Mode::Bare)
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Mode::FastTrack => "fasttrack",
-            Mode::Hybrid => "hybrid",
-            Mode::Lockset => "lockset",
-            Mode::H => "h",
-            Mode::Record => "record",
-            Mode::Full => "full",
-            Mode::Bare => "none",
-        }
-    }
-}
+use protocol::{Mode, RunRequest, files, percent};
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -57,88 +30,69 @@ pub struct Options {
 }
 
 impl Options {
-    pub fn parse(text: &str) -> Result<Options, String> {
-        let mut options = Options {
-            out: PathBuf::new(),
-            mode: Mode::FastTrack,
-            include: vec![],
-            exclude: vec![],
-            trusted: vec![],
-            untracked: vec![],
-            check_unshared: false,
-            trace: None,
-            repairs: vec![],
-            control: Settings::default(),
-        };
-        for part in text.split(',').filter(|p| !p.is_empty()) {
-            let (key, value) = part
-                .split_once('=')
-                .ok_or_else(|| format!("option `{part}` has no value"))?;
-            let list = || value.split(':').map(decode).collect::<Vec<_>>();
-            match key {
-                "out" => options.out = decode(value).into(),
-                "trace" => options.trace = Some(decode(value).into()),
-                "include" => options.include = list(),
-                "exclude" => options.exclude = list(),
-                "trusted" => options.trusted = list(),
-                "untracked" => {
-                    let fields = list().iter().map(|f| FieldPattern::new(f)).collect();
-                    let fields: Option<Vec<_>> = fields;
-                    options.untracked = fields.ok_or("a field is named as Class.field")?;
-                }
-                "unshared" if value == "check" => options.check_unshared = true,
-                "repair" => {
-                    options.repairs = list().iter().map(|r| r.parse()).collect::<Result<_, _>>()?;
-                }
-                "mode" => {
-                    let all = [
-                        Mode::FastTrack,
-                        Mode::Hybrid,
-                        Mode::Lockset,
-                        Mode::H,
-                        Mode::Record,
-                        Mode::Full,
-                        Mode::Bare,
-                    ];
-                    options.mode = all
-                        .into_iter()
-                        .find(|m| m.name() == value)
-                        .ok_or_else(|| format!("unknown mode `{value}`"))?;
-                }
-                _ if options.control.option(key, value, decode)? => {}
-                _ => return Err(format!("unknown option `{key}`")),
-            }
+    /// Reads what is asked; the directory is made if it is not there.
+    pub fn read(out: PathBuf) -> Result<Options, String> {
+        std::fs::create_dir_all(&out)
+            .map_err(|e| format!("cannot make the run directory {}: {e}", out.display()))?;
+        let request = read_request(&out.join(files::REQUEST))?;
+        let untracked = request.untracked.iter().map(|f| FieldPattern::new(f));
+        let untracked: Option<Vec<_>> = untracked.collect();
+        if request.mode.records() && request.trace.is_none() {
+            return Err("recording needs a file for the trace".into());
         }
-        if options.out.as_os_str().is_empty() {
-            return Err("no run directory (out=...)".into());
-        }
-        if matches!(options.mode, Mode::Record | Mode::Full) && options.trace.is_none() {
-            return Err("recording needs trace=FILE".into());
-        }
-        Ok(options)
+        Ok(Options {
+            out,
+            mode: request.mode,
+            include: request.include,
+            exclude: request.exclude,
+            trusted: request.trusted,
+            untracked: untracked.ok_or("a field is named as Class.field")?,
+            check_unshared: request.check_unshared,
+            trace: request.trace,
+            repairs: { request.repairs.iter() }
+                .map(|r| r.parse())
+                .collect::<Result<_, _>>()?,
+            control: Settings::new(request.control)?,
+        })
     }
 }
 
-/// Undoes percent-encoding; anything malformed stays as it is.
-fn decode(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut i = 0;
-    while i < bytes.len() {
-        let hex = bytes
-            .get(i + 1..i + 3)
-            .and_then(|h| std::str::from_utf8(h).ok())
-            .and_then(|h| u8::from_str_radix(h, 16).ok());
-        match (bytes[i], hex) {
-            (b'%', Some(byte)) => {
-                out.push(byte);
-                i += 3;
+/// The run directory that the JVM's argument names.
+pub fn run_directory(argument: &str) -> Result<PathBuf, String> {
+    let mut out = None;
+    for part in argument.split(',').filter(|p| !p.is_empty()) {
+        match part.split_once('=') {
+            Some(("out", value)) => {
+                // A name typed by hand may have a percent sign of its own.
+                let bytes = percent::decode(value).unwrap_or_else(|| value.into());
+                out = Some(PathBuf::from(OsString::from_vec(bytes)));
             }
-            (byte, _) => {
-                out.push(byte);
-                i += 1;
-            }
+            _ => return Err(format!("unknown option `{part}`; write out=DIRECTORY")),
         }
     }
-    String::from_utf8_lossy(&out).into_owned()
+    out.filter(|out| !out.as_os_str().is_empty())
+        .ok_or_else(|| "no run directory (out=...)".into())
+}
+
+fn read_request(path: &Path) -> Result<RunRequest, String> {
+    match std::fs::read(path) {
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map_err(|e| format!("{} makes no sense: {e}", path.display())),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(RunRequest::default()),
+        Err(e) => Err(format!("cannot read {}: {e}", path.display())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_argument_names_a_directory() {
+        let dir = |text: &str| run_directory(text).map(|d| d.to_string_lossy().into_owned());
+        assert_eq!(dir("out=/tmp/a%2Cb%3Dc").unwrap(), "/tmp/a,b=c");
+        assert_eq!(dir("out=/tmp/100%").unwrap(), "/tmp/100%");
+        assert!(dir("").is_err() && dir("out=").is_err());
+        assert!(dir("mode=hybrid,out=/o").is_err());
+    }
 }

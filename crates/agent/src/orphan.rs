@@ -15,16 +15,13 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
-/// As in crates/driver/src/run.rs.
-const RUNNING: &str = "running";
-
 /// How long the program may take to end once it has been asked to.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Begins to watch. Without the file nobody waits for the program: somebody
 /// loaded the agent by hand.
 pub fn watch(out: &Path) -> Result<(), String> {
-    let Ok(file) = File::open(out.join(RUNNING)) else {
+    let Ok(file) = File::open(out.join(protocol::files::RUNNING)) else {
         return Ok(());
     };
     let thread = std::thread::Builder::new().name("photofinish tool".into());

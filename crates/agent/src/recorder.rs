@@ -186,7 +186,7 @@ impl Recorder {
             }
         });
         if let Err(e) = started {
-            agent.findings.warn(&format!(
+            agent.findings.warn(format!(
                 "cannot start a thread ({e}): if the program is killed, more of the trace is lost"
             ));
         }
@@ -418,7 +418,7 @@ impl State {
                 "recording stopped: cannot write the trace: {e}; it is readable up to here"
             );
             eprintln!("photofinish: {text}");
-            agent.findings.warn(&text);
+            agent.findings.warn(text);
         }
     }
 }

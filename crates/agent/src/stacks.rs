@@ -8,7 +8,6 @@ use crate::jni::Ref;
 use crate::jvmti::{FrameInfo, Jvmti};
 use order::{Epoch, Tid};
 use rustc_hash::FxHashMap;
-use serde_json::{Value, json};
 use std::sync::Arc;
 
 const DEPTH: usize = 24;
@@ -29,13 +28,23 @@ pub struct Frame {
 }
 
 impl Frame {
-    pub fn json(&self) -> Value {
-        let mut frame = json!({"class": &*self.class, "method": &*self.method, "file": self.file.as_deref(), "line": self.line, "bci": self.bci});
-        if let Some(desc) = &self.desc {
-            frame["desc"] = json!(&**desc);
+    /// As it stands in findings.
+    pub fn told(&self) -> protocol::finding::Frame {
+        let text = |text: &Arc<str>| text.to_string();
+        protocol::finding::Frame {
+            class: text(&self.class),
+            method: text(&self.method),
+            desc: self.desc.as_ref().map(text),
+            file: self.file.as_ref().map(text),
+            line: self.line,
+            bci: self.bci,
         }
-        frame
     }
+}
+
+/// A stack as it stands in findings.
+pub fn told(stack: &[Frame]) -> Vec<protocol::finding::Frame> {
+    stack.iter().map(Frame::told).collect()
 }
 
 #[derive(Debug)]

@@ -13,7 +13,7 @@ pub(crate) enum Message {
     /// Process number, so that a late message of an earlier run is told apart.
     Exited(u32, std::io::Result<ExitStatus>),
     /// What a worker answered.
-    Answer(u32, String),
+    Answer(u32, Box<protocol::execution::Answer>),
 }
 
 /// Once this is made, the signals named above no longer end this process: they

@@ -9,7 +9,8 @@
 use crate::interrupt::Interrupts;
 use crate::process::{self, Event, Running, Stopped, wait_any};
 use crate::run::{Request, RunError, RunResult, Waiting};
-use crate::worker::{self, Worker};
+use crate::worker::Worker;
+use protocol::execution::Answer;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::process::ExitStatus;
@@ -32,7 +33,7 @@ pub enum Next<'a> {
     /// A JVM of its own.
     Run(Box<Request<'a>>),
     /// A job for a worker of this kind.
-    Ask(u64, String),
+    Ask(u64, Box<explore::Job>),
     /// That is not known before another result was taken.
     Later,
     /// Nothing more.
@@ -45,7 +46,7 @@ pub enum WorkResult {
     /// A JVM ended; what cannot be read is handed over too.
     Run(Box<Result<RunResult, RunError>>),
     /// A worker answered.
-    Answer(String),
+    Answer(Box<Answer>),
     /// A worker died over it, would not start, or was stopped.
     Died,
 }
@@ -115,7 +116,7 @@ impl<'a> Pool<'a, '_> {
                 let number = self.started;
                 let flow = match work.next(number) {
                     Next::Run(request) => self.start(number, request)?,
-                    Next::Ask(kind, line) => self.ask(work, number, kind, line)?,
+                    Next::Ask(kind, job) => self.ask(work, number, kind, &job)?,
                     Next::Later | Next::Done => break,
                 };
                 if flow.is_break() {
@@ -131,7 +132,7 @@ impl<'a> Pool<'a, '_> {
             let look = (!self.crew.is_empty()).then(|| Instant::now() + LOOK);
             let taken = match process::wait(&mut self.running, self.interrupts, look)? {
                 Event::Ended(at, status) => self.ended(work, at, status),
-                Event::Answer(pid, text) => self.answered(work, pid, text),
+                Event::Answer(pid, answer) => self.answered(work, pid, answer),
                 Event::Interrupted => {
                     self.interrupted = true;
                     ControlFlow::Continue(())
@@ -157,8 +158,8 @@ impl<'a> Pool<'a, '_> {
         number: usize,
         request: Box<Request<'a>>,
     ) -> Result<ControlFlow<()>, RunError> {
-        let waiting = Waiting::for_run_in(&request.options.out);
-        let running = Running::start(request.job(), self.interrupts)?;
+        let waiting = Waiting::for_run_in(&request.out);
+        let running = Running::start(request.job()?, self.interrupts)?;
         self.requests
             .push((running.pid(), number, request, waiting));
         self.running.push(running);
@@ -172,7 +173,7 @@ impl<'a> Pool<'a, '_> {
         work: &mut impl Work<'a>,
         number: usize,
         kind: u64,
-        line: String,
+        job: &explore::Job,
     ) -> Result<ControlFlow<()>, RunError> {
         self.started += 1;
         let free = |m: &Worker| m.is_free() && m.kind == kind;
@@ -194,7 +195,7 @@ impl<'a> Pool<'a, '_> {
                 self.crew.len() - 1
             }
         };
-        self.crew[at].ask(number, line);
+        self.crew[at].ask(number, job);
         Ok(ControlFlow::Continue(()))
     }
 
@@ -223,17 +224,20 @@ impl<'a> Pool<'a, '_> {
         work.take(number, WorkResult::Run(Box::new(request.collect(outcome))))
     }
 
-    fn answered(&mut self, work: &mut impl Work<'a>, pid: u32, text: String) -> ControlFlow<()> {
+    fn answered(
+        &mut self,
+        work: &mut impl Work<'a>,
+        pid: u32,
+        answer: Box<Answer>,
+    ) -> ControlFlow<()> {
         let Some(member) = self.crew.iter_mut().find(|m| m.pid == pid) else {
             return ControlFlow::Continue(());
         };
-        let busy = member.busy.take();
-        let (is_last, text) = worker::told(text);
-        if is_last {
+        if answer.is_last {
             member.retire();
         }
-        match busy {
-            Some((number, _)) => work.take(number, WorkResult::Answer(text)),
+        match member.busy.take() {
+            Some((number, _)) => work.take(number, WorkResult::Answer(answer)),
             None => ControlFlow::Continue(()),
         }
     }
@@ -283,8 +287,8 @@ pub fn run_all<'a>(
                 match next(started) {
                     None => last = true,
                     Some(request) => {
-                        let waiting = Waiting::for_run_in(&request.options.out);
-                        running.push(Running::start(request.job(), interrupts)?);
+                        let waiting = Waiting::for_run_in(&request.out);
+                        running.push(Running::start(request.job()?, interrupts)?);
                         requests.push((started, request, waiting));
                         started += 1;
                     }

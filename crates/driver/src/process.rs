@@ -141,7 +141,7 @@ pub(crate) enum Event {
     /// One of the processes has ended: which, and how.
     Ended(usize, ExitStatus),
     /// A worker, by its process, has answered.
-    Answer(u32, String),
+    Answer(u32, Box<protocol::execution::Answer>),
     /// Somebody wants us to stop.
     Interrupted,
     /// It is time to look.
@@ -188,7 +188,7 @@ pub(crate) fn wait(
                     return Ok(Event::Ended(at, status));
                 }
             }
-            Some(Message::Answer(pid, text)) => return Ok(Event::Answer(pid, text)),
+            Some(Message::Answer(pid, answer)) => return Ok(Event::Answer(pid, answer)),
             Some(Message::Signal(signal)) => {
                 running.iter_mut().for_each(|r| r.interrupt(signal));
                 return Ok(Event::Interrupted);

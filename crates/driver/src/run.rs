@@ -1,18 +1,18 @@
 //! A program in, findings and outcome out.
 //!
-//! The run directory is the only thing the agent and we share. It may hold:
-//! `findings.jsonl` (made when the agent starts, appended to as things are
-//! found), `summary.json` (at the orderly end of the JVM) and `fatal.txt` (why
-//! the agent gave up). While the program runs we hold a lock on `running`: when
-//! it is given back, we are gone, and the agent ends the program. If there is no sign of work by the agent, the JVM never
-//! got as far as loading it, or could not; which of the two is found out by
-//! starting a JVM that does nothing.
+//! The run directory is the only thing the agent and we share; crate `protocol`
+//! has what is in its files. While the program runs we hold a lock on one of them:
+//! when it is given back, we are gone, and the agent ends the program. If there is
+//! no sign of work by the agent, the JVM never got as far as loading it, or could
+//! not; which of the two is found out by starting a JVM that does nothing.
 
 use crate::interrupt::Interrupts;
 use crate::java::Java;
-use crate::options::{AgentOptions, jvm_flags};
+use crate::options::{RunRequest, agent_argument, is_serial, jvm_flags};
 use crate::process::{self, Input, Job, Outcome, Output, ProcessError, Watchdog};
-use findings::finding::{Findings, Summary};
+use findings::finding::Findings;
+use protocol::control::Cause;
+use protocol::{Blame, Fatal, Summary, files};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
@@ -23,22 +23,14 @@ use std::time::Duration;
 /// More than any report can use; a damaged file must not eat the memory.
 const MOST_FINDINGS: u64 = 256 << 20;
 
-/// The file whose lock says that somebody waits for the program.
-const RUNNING: &str = "running";
-
-/// How the agent's last words begin if it is the JVM that it cannot work with.
-const BLAMES_JAVA: [&str; 2] = ["this JDK", "this JVM"];
-
-/// What the agent says of the thread in which the JVM handles the signal that ended
-/// the run under control: that was us.
-const OUR_SIGNAL: &str = "not under control: thread \"SIGTERM handler\" of the JDK";
-
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     pub java: &'a Java,
     /// The agent as a file.
     pub library: &'a Path,
-    pub options: AgentOptions,
+    /// The run directory; it exists.
+    pub out: PathBuf,
+    pub options: RunRequest,
     /// What one would write after `java`.
     pub args: &'a [OsString],
     /// Where to run it, if not here.
@@ -77,12 +69,17 @@ pub enum RunError {
         path: PathBuf,
         source: std::io::Error,
     },
+    #[error("cannot write {path}")]
+    Unwritable {
+        path: PathBuf,
+        source: std::io::Error,
+    },
 }
 
 /// Runs the program once under the agent.
 pub fn run(request: &Request<'_>, interrupts: &Interrupts) -> Result<RunResult, RunError> {
-    let waiting = Waiting::for_run_in(&request.options.out);
-    let outcome = process::run(request.job(), interrupts)?;
+    let waiting = Waiting::for_run_in(&request.out);
+    let outcome = process::run(request.job()?, interrupts)?;
     drop(waiting);
     request.collect(outcome)
 }
@@ -92,25 +89,24 @@ pub fn run(request: &Request<'_>, interrupts: &Interrupts) -> Result<RunResult, 
 const HEAD_START: Duration = Duration::from_secs(10);
 
 impl Request<'_> {
-    /// The process to start.
-    pub(crate) fn job(&self) -> Job {
-        let mut command = jvm(self, &self.options);
+    /// The process to start. What it is asked is in its directory then.
+    pub(crate) fn job(&self) -> Result<Job, RunError> {
+        let mut command = jvm(self, &self.out, &self.options)?;
         command.args(self.args);
         if let Some(directory) = self.directory {
             command.current_dir(directory);
         }
         let control = self.options.control.as_ref();
         let watchdog = control
-            .filter(|control| control.serial())
+            .filter(|control| is_serial(control))
             .and_then(|control| {
-                let out = &self.options.out;
                 Some(Watchdog {
                     patience: Duration::from_secs(control.watchdog?) + HEAD_START,
                     files: control
                         .log
                         .iter()
                         .cloned()
-                        .chain([out.join("findings.jsonl")])
+                        .chain([self.out.join(files::FINDINGS)])
                         .collect(),
                     most: None,
                 })
@@ -123,13 +119,13 @@ impl Request<'_> {
                 most: Some(most),
             })
             .next());
-        Job {
+        Ok(Job {
             command,
             input: self.input.clone(),
             output: self.output,
             time_limit: self.time_limit,
             watchdog,
-        }
+        })
     }
 
     /// What the run directory holds once the process has ended.
@@ -139,32 +135,38 @@ impl Request<'_> {
 }
 
 fn collect(request: &Request<'_>, outcome: Outcome) -> Result<RunResult, RunError> {
-    let dir = &request.options.out;
-    if let Some(why) = read(&dir.join("fatal.txt"))? {
-        let why = String::from_utf8_lossy(&why).trim().to_owned();
-        if !BLAMES_JAVA.iter().any(|start| why.starts_with(start)) {
-            return Err(RunError::Agent(why));
-        }
-        return Err(RunError::UnusableJava {
-            java: request.java.path.clone(),
-            version: request.java.version.clone(),
-            why,
+    let dir = &request.out;
+    if let Some(text) = read(&dir.join(files::FATAL))? {
+        // Half a message is a failure too.
+        let fatal = serde_json::from_slice(&text).unwrap_or_else(|_| Fatal {
+            blame: Blame::Agent,
+            why: String::from_utf8_lossy(&text).trim().to_owned(),
+        });
+        return Err(match fatal.blame {
+            Blame::Agent => RunError::Agent(fatal.why),
+            Blame::Java => RunError::UnusableJava {
+                java: request.java.path.clone(),
+                version: request.java.version.clone(),
+                why: fatal.why,
+            },
         });
     }
-    let lines = read(&dir.join("findings.jsonl"))?;
-    let summary = read(&dir.join("summary.json"))?;
+    let lines = read(&dir.join(files::FINDINGS))?;
+    let summary = read(&dir.join(files::SUMMARY))?;
     let started = lines.is_some() || summary.is_some();
     let mut findings = Findings::parse(&lines.unwrap_or_default());
     if let Some(text) = summary {
         match serde_json::from_slice::<Summary>(&text) {
             Ok(summary) => findings.summary = Some(summary),
             Err(error) => findings.warnings.push(format!(
-                "summary.json could not be read ({error}): coverage is unknown"
+                "{} could not be read ({error}): coverage is unknown",
+                files::SUMMARY
             )),
         }
     }
     if outcome.stopped.is_some() {
-        findings.warnings.retain(|text| text != OUR_SIGNAL);
+        let ours = |u: &protocol::control::Uncontrolled| u.cause == Cause::OurSignal;
+        findings.uncontrolled.retain(|u| !ours(u));
     }
     // A JVM whose agent does not load ends with 1, like many a program; the
     // agent may have made its file before it gave up.
@@ -191,7 +193,7 @@ impl Waiting {
     /// Where files cannot be locked, or the disk is full, the program is on
     /// its own: it runs all the same.
     pub(crate) fn for_run_in(dir: &Path) -> Waiting {
-        let path = dir.join(RUNNING);
+        let path = dir.join(files::RUNNING);
         let locked = File::create(&path).and_then(|file| {
             file.lock()?;
             Ok(file)
@@ -213,36 +215,40 @@ impl Drop for Waiting {
     }
 }
 
-fn jvm(request: &Request<'_>, options: &AgentOptions) -> Command {
+fn jvm(request: &Request<'_>, out: &Path, options: &RunRequest) -> Result<Command, RunError> {
+    let path = out.join(files::REQUEST);
+    serde_json::to_vec(options)
+        .map_err(std::io::Error::from)
+        .and_then(|text| std::fs::write(&path, text))
+        .map_err(|source| RunError::Unwritable { path, source })?;
     let mut command = Command::new(&request.java.path);
     command
-        .arg(options.argument(request.library))
+        .arg(agent_argument(request.library, out))
         .args(jvm_flags(options));
-    command
+    Ok(command)
 }
 
 /// Starts a JVM with the agent and no program.
 fn probe(request: &Request<'_>) -> Result<(), RunError> {
-    let dir = request.options.out.join("probe");
+    let dir = request.out.join("probe");
     let unreadable = |source| RunError::Unreadable {
         path: dir.clone(),
         source,
     };
     std::fs::create_dir_all(&dir).map_err(unreadable)?;
-    let options = AgentOptions {
-        out: dir.clone(),
+    let options = RunRequest {
         trace: request
             .options
             .trace
             .as_ref()
-            .map(|_| dir.join("trace.pft")),
+            .map(|_| dir.join(files::TRACE)),
         control: None,
         ..request.options.clone()
     };
     let log = dir.join("log");
     let file = File::create(&log).map_err(unreadable)?;
     let copy = file.try_clone().map_err(unreadable)?;
-    let mut command = jvm(request, &options);
+    let mut command = jvm(request, &dir, &options)?;
     command.arg("-version").stdout(file).stderr(copy);
     let job = Job {
         command,

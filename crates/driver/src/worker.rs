@@ -1,11 +1,12 @@
 //! Workers: JVMs that make execution after execution of an exploration. Each has a
-//! socket in its run directory, on which it gets jobs and gives answers, a line
-//! each; an answer begins with `+`, the last that a worker gives with `-`. Whatever
-//! happens to a worker, all that can be lost is its answer.
+//! socket in its run directory, on which it gets jobs and gives answers
+//! ([`protocol::execution`]). Whatever happens to a worker, all that can be lost is
+//! its answer.
 
 use crate::interrupt::{Interrupts, Message};
 use crate::process::{ProcessError, Running};
-use crate::run::{Request, Waiting};
+use crate::run::{Request, RunError, Waiting};
+use protocol::files;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsRawFd;
@@ -13,9 +14,6 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
-
-/// As in crates/agent/src/control/worker.rs.
-const SOCKET: &str = "worker";
 
 /// One of them, as its pool knows it; its process is among those that run.
 #[derive(Debug)]
@@ -36,8 +34,8 @@ impl Worker {
         request: &Request<'_>,
         kind: u64,
         interrupts: &Interrupts,
-    ) -> Result<(Worker, Running), ProcessError> {
-        let dir = request.options.out.clone();
+    ) -> Result<(Worker, Running), RunError> {
+        let dir = request.out.clone();
         let listener =
             with_short_name(&dir, |path| UnixListener::bind(path)).map_err(|source| {
                 ProcessError::Start {
@@ -46,7 +44,7 @@ impl Worker {
                 }
             })?;
         let waiting = Waiting::for_run_in(&dir);
-        let mut job = request.job();
+        let mut job = request.job()?;
         job.watchdog = None; // it is silent as long as nobody asks
         let running = Running::start(job, interrupts)?;
         let pid = running.pid();
@@ -64,10 +62,15 @@ impl Worker {
         Ok((member, running))
     }
 
-    pub fn ask(&mut self, number: usize, line: String) {
+    pub fn ask(&mut self, number: usize, job: &explore::Job) {
         self.busy = Some((number, Instant::now()));
+        let line = serde_json::to_string(job);
         // If it is gone, its end is on the way to us.
-        let _ = self.jobs.as_ref().map(|jobs| jobs.send(line));
+        let _ = self
+            .jobs
+            .as_ref()
+            .zip(line.ok())
+            .map(|(jobs, line)| jobs.send(line));
     }
 
     pub fn is_free(&self) -> bool {
@@ -99,16 +102,11 @@ fn with_short_name<T>(
     f: impl FnOnce(&str) -> std::io::Result<T>,
 ) -> std::io::Result<T> {
     let dir = File::open(dir)?;
-    f(&format!("/proc/self/fd/{}/{SOCKET}", dir.as_raw_fd()))
-}
-
-/// Whether an answer is the last that its worker gives, and the answer itself.
-pub(crate) fn told(mut text: String) -> (bool, String) {
-    let is_last = text.starts_with('-');
-    if text.starts_with(['+', '-']) {
-        text.remove(0);
-    }
-    (is_last, text)
+    f(&format!(
+        "/proc/self/fd/{}/{}",
+        dir.as_raw_fd(),
+        files::WORKER
+    ))
 }
 
 /// Hands lines to the worker and its answers to the pool, until one of the two is
@@ -124,11 +122,17 @@ fn talk(pid: u32, listener: &UnixListener, lines: &Receiver<String>, answers: &S
             return;
         }
         let mut answer = String::new();
-        match stream.read_line(&mut answer) {
-            Ok(_) if answer.ends_with('\n') => {}
-            _ => return, // it died, and not even all of the last line came
+        if stream.read_line(&mut answer).is_err() {
+            return;
         }
-        if answers.send(Message::Answer(pid, answer)).is_err() {
+        // If it died, and not even all of the last line came, its end is told.
+        let Ok(answer) = serde_json::from_str(&answer) else {
+            return;
+        };
+        if answers
+            .send(Message::Answer(pid, Box::new(answer)))
+            .is_err()
+        {
             return;
         }
     }

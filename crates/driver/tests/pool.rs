@@ -3,7 +3,7 @@
 
 use driver::interrupt::Interrupts;
 use driver::java::Java;
-use driver::options::{AgentOptions, Control, Mode};
+use driver::options::{Control, Mode, RunRequest};
 use driver::pool::{Ended, run_all};
 use driver::process::{Input, Output, Stopped};
 use driver::run::Request;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// Sleeps as long as its seed says, in hundredths of a second.
 const SCRIPT: &str = r#"#!/bin/sh
 out=${1#*=out=}; out=${out%%,*}
-seed=${1#*,seed=}; seed=${seed%%,*}
+seed=$(sed 's/.*"seed":\([0-9]*\).*/\1/' "$out/request.json")
 touch "$out/findings.jsonl"
 echo '{"threads":2,"ended":"exit"}' > "$out/summary.json"
 case $seed in
@@ -67,17 +67,11 @@ impl Pool {
         Request {
             java: &self.java,
             library: Path::new("/lib/agent.so"),
-            options: AgentOptions {
-                out: self.out(number),
+            out: self.out(number),
+            options: RunRequest {
                 mode: Mode::None,
-                include: vec![],
-                exclude: vec![],
-                trusted: vec![],
-                untracked: vec![],
-                check_unshared: false,
-                trace: None,
-                repairs: vec![],
                 control: Some(Control::new("random", seed)),
+                ..RunRequest::default()
             },
             args: &self.args,
             directory: None,

@@ -3,7 +3,7 @@
 
 use driver::interrupt::Interrupts;
 use driver::java::Java;
-use driver::options::{AgentOptions, Mode};
+use driver::options::RunRequest;
 use driver::process::{Input, Output, Stopped};
 use driver::run::{Request, RunError, RunResult, run};
 use std::io::Write;
@@ -63,18 +63,8 @@ impl Fake {
         let request = Request {
             java: &self.java,
             library: Path::new("/lib/agent.so"),
-            options: AgentOptions {
-                out: self.out(),
-                mode: Mode::FastTrack,
-                include: vec![],
-                exclude: vec![],
-                trusted: vec![],
-                untracked: vec![],
-                check_unshared: false,
-                trace: None,
-                repairs: vec![],
-                control: None,
-            },
+            out: self.out(),
+            options: RunRequest::default(),
             args: &["Main".into()],
             directory: None,
             input: Input::Empty,
@@ -114,10 +104,21 @@ fn killed_in_the_middle_of_a_line() {
 
 #[test]
 fn an_agent_that_gives_up_says_why() {
-    let java = fake(r#"echo 'no capability' > "$out/fatal.txt"; exit 1"#);
+    let java =
+        fake(r#"echo '{"blame":"agent","why":"no capability"}' > "$out/fatal.json"; exit 1"#);
     let error = java.run(None).unwrap_err();
     assert!(
         matches!(&error, RunError::Agent(why) if why == "no capability"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_jvm_that_the_agent_cannot_work_with() {
+    let java = fake(r#"echo '{"blame":"java","why":"too old"}' > "$out/fatal.json"; exit 1"#);
+    let error = java.run(None).unwrap_err();
+    assert!(
+        matches!(&error, RunError::UnusableJava { why, .. } if why == "too old"),
         "{error}"
     );
 }

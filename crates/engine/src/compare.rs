@@ -13,6 +13,7 @@ use crate::session::Session;
 use crate::verdict::Verdict;
 use driver::options::Mode;
 use driver::process::{Input, Output};
+use protocol::RunEnd;
 use report::compare::{Comparison, Found, Row, Subject};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -221,7 +222,7 @@ impl Making<'_> {
                 subject: alone,
                 run,
                 seconds: done.elapsed.as_secs_f64(),
-                ended: "exit".to_owned(),
+                ended: RunEnd::Exit,
                 races: Vec::new(),
                 hidden: None,
             })?;
@@ -265,7 +266,7 @@ impl Making<'_> {
                 if over {
                     return Ok(false);
                 }
-                if row.ended == "deadlock" && attempt + 1 < ATTEMPTS {
+                if row.ended == RunEnd::Deadlock && attempt + 1 < ATTEMPTS {
                     continue;
                 }
                 self.journal.add(row)?;
@@ -296,7 +297,7 @@ impl Making<'_> {
                 subject: phase,
                 run: 1,
                 seconds,
-                ended: "exit".to_owned(),
+                ended: RunEnd::Exit,
                 races: Vec::new(),
                 hidden: None,
             })?;
@@ -342,7 +343,7 @@ impl Making<'_> {
         let made = report.runs.into_iter().next().unwrap_or_default();
         if let Some(hidden) = hidden
             .as_mut()
-            .filter(|_| made.ended != "deadlock" && !over)
+            .filter(|_| made.ended != RunEnd::Deadlock && !over)
         {
             hidden.learn(&dir);
             hidden.write(&self.journal.relation(subject))?;

@@ -8,8 +8,10 @@ use driver::options::Control;
 use driver::process::Outcome;
 use driver::store::{self, Schedule, Writer};
 use findings::confirmed::Replay;
-use findings::control::ControlSummary;
+use findings::finding::ControlSummary;
 use findings::result::Report;
+use protocol::RunEnd;
+use protocol::Scheduler;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -19,8 +21,8 @@ use std::path::Path;
 const CLOCK: i64 = 1_767_225_600_000;
 
 /// The control of one run.
-pub fn control(config: &ControlConfig, strategy: &str, seed: u64) -> Control {
-    let mut control = Control::new(strategy, seed);
+pub fn control(config: &ControlConfig, scheduler: impl Into<Scheduler>, seed: u64) -> Control {
+    let mut control = Control::new(scheduler, seed);
     control.clock = Some(config.clock.unwrap_or(CLOCK));
     control.max_steps = config.max_steps;
     control.watchdog = Some(config.watchdog);
@@ -86,18 +88,18 @@ pub fn schedule(
     control: &Control,
     summary: Option<&ControlSummary>,
     outcome: &Outcome,
-    ended: String,
 ) -> Schedule {
+    let ended = summary.map_or(RunEnd::Unknown, |s| s.outcome);
     let pair = control.pair.iter().flatten();
     Schedule {
         name: name.to_owned(),
         mode: mode.to_owned(),
-        strategy: control.strategy.clone(),
+        strategy: control.scheduler.name().to_owned(),
         seed: control.seed,
         digest: summary.and_then(|s| s.digest.clone()),
         exit: outcome.exit,
         output_sha256: outcome.output_sha256.clone(),
-        ended,
+        ended: ended.to_string(),
         pair: pair
             .map(|side| side.iter().map(ToString::to_string).collect())
             .collect(),

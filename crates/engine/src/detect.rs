@@ -83,15 +83,7 @@ impl Scheduler {
 
     /// What the agent calls it; nothing if it is left alone.
     pub(crate) fn strategy(self) -> Option<&'static str> {
-        match self {
-            Scheduler::Native => None,
-            Scheduler::Random => Some("random"),
-            Scheduler::Pct => Some("pct"),
-            Scheduler::Pos => Some("pos"),
-            Scheduler::Contest => Some("contest"),
-            Scheduler::Drfinder => Some(driver::options::FREE),
-            Scheduler::DrfinderSerial => Some("drfinder"),
-        }
+        (self != Scheduler::Native).then(|| self.name())
     }
 
     /// Whether it goes by the may-trigger relation.
@@ -278,19 +270,11 @@ impl<'a> ScheduledRuns<'a> {
         let row = self
             .store
             .as_ref()
-            .filter(|_| worth && control.serial())
+            .filter(|_| worth && driver::options::is_serial(&control))
             .map(|_| {
                 let summary = found.summary.as_ref().and_then(|s| s.control.as_ref());
-                let ended = summary.map_or("unknown", |control| control.outcome.as_str());
-                let ended = ended.to_owned();
-                let row = controlled_run::schedule(
-                    "",
-                    mode.name(),
-                    &control,
-                    summary,
-                    &run.outcome,
-                    ended,
-                );
+                let row =
+                    controlled_run::schedule("", mode.name(), &control, summary, &run.outcome);
                 (row, std::fs::read(dir.log()).unwrap_or_default())
             });
         let number = session.add(run);

@@ -6,10 +6,11 @@ use crate::error::{Context, Error};
 use crate::session::Session;
 use driver::interrupt::Interrupts;
 use driver::java::Java;
-use driver::options::{AgentOptions, Control, Mode};
+use driver::options::{Control, Mode, RunRequest, is_serial};
 use driver::process::{self, Input, Job, Outcome, Output};
 use driver::run::{Request, RunResult};
 use driver::scratch::{self, Scratch};
+use protocol::files;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -83,12 +84,12 @@ impl RunDir {
 
     /// Where a controlled run writes its schedule.
     pub fn log(&self) -> PathBuf {
-        self.file("schedule.pfs")
+        self.file(files::SCHEDULE)
     }
 
     /// Where a run may leave its trace.
     pub fn trace(&self) -> PathBuf {
-        self.path.join("trace.pft")
+        self.path.join(files::TRACE)
     }
 }
 
@@ -206,7 +207,7 @@ impl<'a> Launcher<'a> {
     /// its directory.
     pub fn request(&self, dir: &RunDir, plan: Plan) -> Request<'_> {
         let control = plan.control.map(|mut control| {
-            if control.serial() {
+            if is_serial(&control) {
                 control.log = Some(dir.log());
             }
             control
@@ -214,8 +215,8 @@ impl<'a> Launcher<'a> {
         Request {
             java: &self.java,
             library: &self.library,
-            options: AgentOptions {
-                out: dir.path.clone(),
+            out: dir.path.clone(),
+            options: RunRequest {
                 mode: plan.mode,
                 include: self.config.include.clone(),
                 exclude: [&self.config.exclude[..], &plan.exclude].concat(),

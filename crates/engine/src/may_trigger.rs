@@ -3,7 +3,7 @@
 
 use crate::error::{Context, Error};
 use crate::launch::{Launcher, Plan, RunDir};
-use driver::options::{COLLECT, Control, Mode};
+use driver::options::{Control, Mode, Scheduler};
 use driver::process::{Input, Output};
 use schedule::may_trigger::Relation;
 use std::path::Path;
@@ -54,7 +54,7 @@ impl Hidden {
             return Ok((hidden, None));
         }
         let depth = depth.unwrap_or(schedule::may_trigger::DEPTH);
-        let mut control = Control::new(COLLECT, 0);
+        let mut control = Control::new(Scheduler::Collect, 0);
         control.frames = Some(depth);
         let dir = launcher.directory("phase-1")?;
         let plan = Plan {

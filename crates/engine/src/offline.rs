@@ -13,6 +13,7 @@ use findings::finding::{self, AccessOp, Findings, Frame, Location, Race, Summary
 use findings::merge::Merge;
 use findings::result::{Program, Run};
 use findings::suppress::Suppressions;
+use protocol::RunEnd;
 use std::io::{Read, Seek};
 use std::path::Path;
 use std::time::Instant;
@@ -46,7 +47,7 @@ pub fn detect(path: &Path, detector: Detector, known: &Suppressions) -> Result<A
         found,
         Run {
             exit,
-            ended: "offline".into(),
+            ended: RunEnd::Offline,
             seconds,
             ..Run::default()
         },
@@ -139,7 +140,7 @@ pub(crate) fn covered<R>(trace: &Trace<R>, gap: Option<Gap>, events: u64) -> Fin
             .thread_counts()
             .filter(|(t, _)| !names.is_system(*t))
             .count() as u64,
-        ended: "exit".into(),
+        ended: RunEnd::Exit,
         ..Summary::default()
     });
     found
@@ -270,7 +271,7 @@ impl Names<'_> {
                     .iter()
                     .flatten()
                     .find_map(|s| s.array_from.as_ref())
-                    .map(|f| dotted(f)),
+                    .map(|f| dotted(f).into()),
                 allocated: None,
             };
         }

@@ -10,12 +10,14 @@ use crate::error::{Context, Error};
 use crate::launch::{Launcher, Plan};
 use crate::session::Session;
 use crate::verdict::{Answer, Verdict};
-use driver::options::{Control, Mode};
+use driver::options::{Control, Mode, Scheduler};
 use driver::process::{Input, Output};
 use driver::run::RunResult;
 use driver::scratch::Scratch;
 use driver::store::{Program, Schedule, Store};
-use findings::control::ControlSummary;
+use findings::finding::ControlSummary;
+use protocol::control::Uncontrolled;
+use protocol::request::EXPLORE;
 use schedule::log::{Entry, Log};
 use schedule::table;
 use std::ffi::OsString;
@@ -134,7 +136,7 @@ pub fn replay(config: &ReplayConfig) -> Result<Replayed, Error> {
     let run = launcher.run_in(&dir, plan)?;
 
     let sameness = compare(&kept, &run);
-    let uncontrolled = run.findings.warnings.clone();
+    let uncontrolled = run.findings.uncontrolled.clone();
     session.add(run);
     let (mut report, verdict) = session.finish("replay");
     report.other.insert("replayed".into(), sameness.json(&kept));
@@ -198,7 +200,7 @@ fn from_log(log: &Path) -> Result<Kept, Error> {
             seed: read.header.seed,
             digest,
             pair: parameter("pair")
-                .and_then(|text| driver::options::read_pair(&text))
+                .and_then(|text| protocol::request::read_pair(&text))
                 .iter()
                 .flatten()
                 .map(|side| side.iter().map(ToString::to_string).collect())
@@ -245,22 +247,18 @@ fn launch(config: &ReplayConfig, kept: &Kept) -> LaunchConfig {
     launch
 }
 
-/// The strategy of executions that are part of an exploration.
-const EXPLORE: &str = "explore";
-
 fn control(config: &ReplayConfig, kept: &Kept) -> Result<Control, Error> {
-    let mut control = Control::new("replay", kept.schedule.seed);
-    if kept.schedule.strategy == EXPLORE {
+    let scheduler = if kept.schedule.strategy == EXPLORE {
         let job = kept.schedule.job.as_ref().ok_or_else(|| {
             Error::usage("an execution of `verify` is replayed by its id, not from its log alone")
         })?;
         let path = kept.log.with_extension("job.json");
         std::fs::write(&path, job).context("cannot unpack the schedule")?;
-        control.strategy = EXPLORE.to_owned();
-        control.explore = Some(path);
+        Scheduler::Explore(path)
     } else {
-        control.replay = Some(kept.log.clone());
-    }
+        Scheduler::Replay(kept.log.clone())
+    };
+    let mut control = Control::new(scheduler, kept.schedule.seed);
     control.debugger = config.debug.is_some();
     control.watchdog = Some(match config.debug {
         Some(_) => PATIENCE_OF_DEBUGGERS,
@@ -327,7 +325,7 @@ impl Sameness {
 }
 
 /// What has changed since the first run, as far as we can tell.
-fn reasons(kept: &Kept, launcher: &Launcher<'_>, uncontrolled: &[String]) -> Vec<String> {
+fn reasons(kept: &Kept, launcher: &Launcher<'_>, uncontrolled: &[Uncontrolled]) -> Vec<String> {
     let mut reasons = Vec::new();
     if let Some(program) = &kept.program {
         if launcher.java.version != program.java_version {
@@ -354,10 +352,7 @@ fn reasons(kept: &Kept, launcher: &Launcher<'_>, uncontrolled: &[String]) -> Vec
             reasons.push("other arguments than then".to_owned());
         }
     }
-    let named = uncontrolled
-        .iter()
-        .filter(|w| w.starts_with("not under control"));
-    reasons.extend(named.cloned());
+    reasons.extend(uncontrolled.iter().map(ToString::to_string));
     if reasons.is_empty() {
         reasons.push(
             "Java, classes and arguments are the same: the program depends on something that is \
@@ -397,7 +392,7 @@ const SHOWN_RACES: usize = 5;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use findings::control::Divergence;
+    use findings::finding::Divergence;
     use findings::finding::{Findings, Summary};
 
     fn kept(digest: Option<&str>) -> Kept {

@@ -7,6 +7,7 @@ use driver::process::{Outcome, Stopped, signal_name};
 use driver::run::RunResult;
 use findings::merge::Merge;
 use findings::result::{Program, Report, Run};
+use protocol::RunEnd;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -85,20 +86,15 @@ impl Session {
             findings,
             started,
         } = result;
-        let said = findings.summary.as_ref().map(|s| s.ended.as_str());
+        let said = findings.summary.as_ref().map(|s| s.ended);
         let control = findings.summary.as_ref().and_then(|s| s.control.clone());
         let hidden = findings.summary.as_ref().and_then(|s| s.hidden.clone());
-        let free = hidden.as_ref().map(|h| h.outcome.as_str());
-        let stood = control.as_ref().map(|c| c.outcome.as_str()).or(free);
-        let ended = match (ended(&outcome, said, started), stood) {
-            ("exit" | "halt", Some(word @ ("deadlock" | "livelock" | "stuck" | "limit"))) => word,
-            (word, _) => word,
-        };
+        let ended = ended(&outcome, said, started);
         self.seen.refused |= !started && outcome.stopped.is_none();
         // Without the agent's last word, what it found may be incomplete.
         self.seen.limited |= outcome.stopped.is_some()
             || started && said.is_none()
-            || matches!(ended, "stuck" | "limit");
+            || matches!(ended, RunEnd::Stuck | RunEnd::Limit);
         self.interrupted |= outcome.stopped == Some(Stopped::Interrupted);
         if let (Some(signal), None) = (outcome.signal, outcome.stopped) {
             self.seen.crashed |= CRASHES.contains(&signal);
@@ -114,7 +110,7 @@ impl Session {
             Run {
                 exit: outcome.exit,
                 signal: outcome.signal.map(signal_name),
-                ended: ended.to_owned(),
+                ended,
                 races: 0,
                 seconds: outcome.elapsed.as_secs_f64(),
                 scheduler: match &hidden {
@@ -180,12 +176,16 @@ impl Session {
 /// did not, we do not know.
 fn idle(report: &Report) -> bool {
     let c = &report.coverage;
-    let told = report.runs.iter().any(|run| run.ended == "exit");
+    let told = report.runs.iter().any(|run| run.ended == RunEnd::Exit);
     told && (c.classes_instrumented == 0 || c.threads < 2)
 }
 
 fn not_exercised(report: &Report) -> String {
-    let why = if report.runs.iter().any(|run| run.ended == "not-started") {
+    let why = if report
+        .runs
+        .iter()
+        .any(|run| run.ended == RunEnd::NotStarted)
+    {
         "java did not start the program"
     } else if report.coverage.classes_instrumented == 0 {
         "no class was instrumented: check --include and --exclude, or the main class"
@@ -195,18 +195,18 @@ fn not_exercised(report: &Report) -> String {
     format!("nothing was exercised: {why}; that no race was found says nothing")
 }
 
-/// One word for the run's end. `said` is what the agent wrote, if it came to
-/// that.
-fn ended(outcome: &Outcome, said: Option<&str>, started: bool) -> &'static str {
+/// How the run ended. `said` is what the agent wrote, if it came to that.
+fn ended(outcome: &Outcome, said: Option<RunEnd>, started: bool) -> RunEnd {
     match (outcome.stopped, said) {
-        (Some(Stopped::TimeLimit), _) => "time-limit",
-        (Some(Stopped::Interrupted | Stopped::Unwanted), _) => "interrupted",
-        (Some(Stopped::Stuck), _) => "stuck",
-        (None, Some("halt")) => "halt",
-        (None, Some(_)) => "exit",
-        (None, None) if outcome.signal.is_some() => "killed",
-        (None, None) if !started => "not-started",
-        (None, None) => "halt",
+        (Some(Stopped::TimeLimit), _) => RunEnd::TimeLimit,
+        (Some(Stopped::Interrupted | Stopped::Unwanted), _) => RunEnd::Interrupted,
+        (Some(Stopped::Stuck), _) => RunEnd::Stuck,
+        // That it diverged is said elsewhere.
+        (None, Some(RunEnd::Diverged | RunEnd::Unknown)) => RunEnd::Exit,
+        (None, Some(end)) => end,
+        (None, None) if outcome.signal.is_some() => RunEnd::Killed,
+        (None, None) if !started => RunEnd::NotStarted,
+        (None, None) => RunEnd::Halt,
     }
 }
 
@@ -253,7 +253,7 @@ mod tests {
         let summary = threads.map(|threads| Summary {
             classes_instrumented: 3,
             threads,
-            ended: "exit".into(),
+            ended: RunEnd::Exit,
             ..Summary::default()
         });
         RunResult {
@@ -271,11 +271,11 @@ mod tests {
         }
     }
 
-    fn verdict(result: RunResult) -> (Verdict, String) {
+    fn verdict(result: RunResult) -> (Verdict, RunEnd) {
         let mut session = Session::new(&launch());
         session.add(result);
         let (report, verdict) = session.finish("detect");
-        (verdict, report.runs[0].ended.clone())
+        (verdict, report.runs[0].ended)
     }
 
     #[test]
@@ -283,54 +283,51 @@ mod tests {
         use Verdict::{Limit, NotExercised, NothingFound, ToolFailed};
         assert_eq!(
             verdict(result(Some(0), None, Some(2))),
-            (NothingFound, "exit".into())
+            (NothingFound, RunEnd::Exit)
         );
         assert_eq!(
             verdict(result(Some(9), None, Some(2))),
-            (NothingFound, "exit".into())
+            (NothingFound, RunEnd::Exit)
         );
         assert_eq!(
             verdict(result(Some(0), None, Some(1))),
-            (NotExercised, "exit".into())
+            (NotExercised, RunEnd::Exit)
         );
-        assert_eq!(verdict(result(Some(0), None, None)), (Limit, "halt".into()));
+        assert_eq!(verdict(result(Some(0), None, None)), (Limit, RunEnd::Halt));
         assert_eq!(
             verdict(result(None, Some(9), None)),
-            (Limit, "killed".into())
+            (Limit, RunEnd::Killed)
         );
         assert_eq!(
             verdict(result(None, Some(11), None)),
-            (ToolFailed, "killed".into())
+            (ToolFailed, RunEnd::Killed)
         );
         let mut refused = result(Some(1), None, None);
         refused.started = false;
-        assert_eq!(verdict(refused), (NotExercised, "not-started".into()));
+        assert_eq!(verdict(refused), (NotExercised, RunEnd::NotStarted));
         let mut stopped = result(Some(143), None, Some(2));
         stopped.outcome.stopped = Some(Stopped::TimeLimit);
-        assert_eq!(verdict(stopped), (Limit, "time-limit".into()));
+        assert_eq!(verdict(stopped), (Limit, RunEnd::TimeLimit));
         let mut stuck = result(None, Some(9), None);
         stuck.outcome.stopped = Some(Stopped::Stuck);
-        assert_eq!(verdict(stuck), (Limit, "stuck".into()));
+        assert_eq!(verdict(stuck), (Limit, RunEnd::Stuck));
     }
 
     #[test]
     fn a_run_that_the_agent_ended_is_no_exit_of_the_programs() {
-        let ended = |word: &str| {
+        let ended = |end: RunEnd| {
             let mut result = result(Some(112), None, Some(2));
             let summary = result.findings.summary.as_mut().unwrap();
-            summary.control = Some(findings::control::ControlSummary {
-                outcome: word.into(),
-                ..Default::default()
-            });
-            if word == "deadlock" {
+            summary.ended = end;
+            if end == RunEnd::Deadlock {
                 result.findings.deadlocks.push(Default::default());
             }
             verdict(result)
         };
-        assert_eq!(ended("exit"), (Verdict::NothingFound, "exit".into()));
-        assert_eq!(ended("deadlock"), (Verdict::Found, "deadlock".into()));
-        assert_eq!(ended("stuck"), (Verdict::Limit, "stuck".into()));
-        assert_eq!(ended("limit"), (Verdict::Limit, "limit".into()));
+        assert_eq!(ended(RunEnd::Exit), (Verdict::NothingFound, RunEnd::Exit));
+        assert_eq!(ended(RunEnd::Deadlock), (Verdict::Found, RunEnd::Deadlock));
+        assert_eq!(ended(RunEnd::Stuck), (Verdict::Limit, RunEnd::Stuck));
+        assert_eq!(ended(RunEnd::Limit), (Verdict::Limit, RunEnd::Limit));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! what was there.
 
 use crate::confirmed::Harm;
-use crate::finding::Frame;
+use crate::finding::{Frame, is_jdks};
 use crate::merge::{Key, statement};
 use crate::result::{Race, Report};
 
@@ -84,7 +84,7 @@ impl Report {
         let number = |race: &Race| race.id.get(1..).and_then(|n| n.parse::<u64>().ok());
         self.races.sort_by_key(|race| {
             let harmless = race.harm != Some(Harm::Harmful);
-            let inside = race.location.in_jdk();
+            let inside = is_jdks(&race.location);
             (
                 std::cmp::Reverse(race.status),
                 harmless,

@@ -2,8 +2,8 @@
 //! made to happen, deadlocks and livelocks, uncaught exceptions, and how to
 //! replay them.
 
-use crate::control::{Standstill, Uncaught, Waiting};
 use crate::finding::Frame;
+use crate::finding::{Standstill, Uncaught, Waiting};
 use serde::{Deserialize, Serialize};
 
 /// What came of a trial in which the race was made to happen.

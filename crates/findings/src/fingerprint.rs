@@ -12,13 +12,17 @@ use sha2::{Digest, Sha256};
 
 pub fn fingerprint(location: &Location, first: &Frame, second: &Frame) -> String {
     let mut parts: Vec<&str> = Vec::with_capacity(8);
+    let source;
     match location {
         Location::Field { class, field, .. } => parts.extend(["field", class, field]),
         Location::Array {
             array,
             from: Some(from),
             ..
-        } => parts.extend(["array", array, from]),
+        } => {
+            source = from.to_string();
+            parts.extend(["array", array, &source]);
+        }
         Location::Array {
             array,
             allocated: Some(at),

@@ -1,7 +1,7 @@
 //! The report's model, apart from how it is shown. Pure: values in, values out.
 //!
 //! ```text
-//! finding, control    what a run says ─► merge ─► result, confirmed  the JSON contract
+//! finding             what a run said ─► merge ─► result, confirmed  the JSON contract
 //! absorb              two results of one program made one
 //! suppress, baseline  what is known already
 //! fingerprint         the same finding in another version of the program
@@ -12,7 +12,6 @@
 mod absorb;
 pub mod baseline;
 pub mod confirmed;
-pub mod control;
 pub mod finding;
 pub mod fingerprint;
 pub mod merge;

@@ -10,7 +10,7 @@
 //! happened to run in.
 
 use crate::confirmed::{Deadlock, Failure};
-use crate::finding::{self, Findings, Frame, Location};
+use crate::finding::{self, Findings, Frame, Location, is_jdks, race_may_be_jdks};
 use crate::fingerprint::fingerprint;
 use crate::result::{Access, Coverage, Program, Race, Report, Run, SCHEMA, Status, Timing};
 use serde_json::Value;
@@ -36,7 +36,7 @@ impl Key {
                 ..
             } => {
                 let origin = match (from, allocated) {
-                    (Some(from), _) => from.clone(),
+                    (Some(from), _) => from.to_string(),
                     (None, Some(at)) => format!("{}.{}", at.class, at.method),
                     (None, None) => String::new(),
                 };
@@ -84,6 +84,7 @@ impl Merge {
     /// Adds what one run said. `run.races` is filled in here.
     pub fn add(&mut self, findings: Findings, mut run: Run) {
         let this_run = self.runs.len();
+        self.warnings.extend(findings.all_warnings());
         let mut keys = BTreeSet::new();
         for mut race in findings.races {
             if let Location::Array { allocated, .. } = &mut race.location {
@@ -112,7 +113,6 @@ impl Merge {
             ));
         }
         self.skipped.extend(findings.skipped);
-        self.warnings.extend(findings.warnings);
         let number = self.runs.len() as u64;
         let deadlocks = findings
             .deadlocks
@@ -161,7 +161,7 @@ impl Merge {
 
     /// What a finding is worth, knowing who called.
     fn standing(&mut self, race: &finding::Race, status: Status) -> Status {
-        if status == Status::Potential || !race.may_be_jdks() {
+        if status == Status::Potential || !race_may_be_jdks(race) {
             return status;
         }
         self.warn(JDKS.to_owned());
@@ -241,7 +241,7 @@ impl Merge {
     pub fn finish(self, tool: String, command: &str, program: Program, total_s: f64) -> Report {
         let mut races: Vec<Race> = self.races.into_values().map(|e| e.race).collect();
         // Stable: apart from this the order of the keys remains.
-        races.sort_by_key(|race| (std::cmp::Reverse(race.status), race.location.in_jdk()));
+        races.sort_by_key(|race| (std::cmp::Reverse(race.status), is_jdks(&race.location)));
         let several = self.runs.len() > 1;
         for (index, race) in races.iter_mut().enumerate() {
             race.id = format!("R{}", index + 1);

@@ -6,6 +6,8 @@
 
 use crate::confirmed::{Deadlock, Failure, Harm, Outcome, Replay, Trials};
 use crate::finding::{AccessOp, Frame, Location, Skipped};
+pub use protocol::RunEnd;
+pub use protocol::summary::Hidden;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -152,7 +154,7 @@ pub struct Run {
     /// `exit`, `halt`, `killed`, `time-limit`, `interrupted`, `not-started` or
     /// `offline`; of controlled runs also `deadlock`, `livelock`, `stuck` or
     /// `limit`.
-    pub ended: String,
+    pub ended: RunEnd,
     pub races: u64,
     pub seconds: f64,
     /// Who decided which thread runs, unless it was the operating system.
@@ -175,40 +177,6 @@ pub struct Run {
     /// What was done to show hidden races.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden: Option<Hidden>,
-}
-
-/// A run that held threads back by the may-trigger relation of an earlier one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hidden {
-    /// `drfinder`, `drfinder-serial`.
-    #[serde(default)]
-    pub scheduler: String,
-    #[serde(default)]
-    pub seed: u64,
-    /// How many pairs of a method and a class of locks the run itself saw.
-    #[serde(default)]
-    pub relation: u64,
-    /// Requests for locks that the relation knows.
-    #[serde(default)]
-    pub requests: u64,
-    /// Times that a thread was held back for another.
-    #[serde(default)]
-    pub suspended: u64,
-    /// How often that one then acquired its lock first,
-    #[serde(default)]
-    pub reversed: u64,
-    /// could not get on (thrashing),
-    #[serde(default)]
-    pub thrashed: u64,
-    /// or took too long.
-    #[serde(default)]
-    pub expired: u64,
-    /// Classes of locks that were not looked at.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<String>,
-    /// How the run ended, in the agent's word.
-    #[serde(default, skip_serializing)]
-    pub outcome: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

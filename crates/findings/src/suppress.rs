@@ -149,8 +149,8 @@ impl Rule {
                 let place = match &race.location {
                     Location::Field { .. } => fits(location, &name(&race.location)),
                     Location::Array { array, from, .. } => {
-                        let from = from.as_deref();
-                        fits(location, array) || from.is_some_and(|from| fits(location, from))
+                        let from = from.as_ref().map(ToString::to_string);
+                        fits(location, array) || from.is_some_and(|from| fits(location, &from))
                     }
                 };
                 let both = |[a, b]: &[String; 2]| {

@@ -5,7 +5,7 @@
 use crate::terminal::{location, place};
 use findings::confirmed::{Deadlock, Failure};
 use findings::finding::Frame;
-use findings::result::{Race, Report};
+use findings::result::{Race, Report, RunEnd};
 use findings::text::clean;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -92,7 +92,7 @@ fn cases(report: &Report) -> Vec<Case> {
 
 fn exercised(report: &Report) -> Verdict {
     let coverage = &report.coverage;
-    let offline = report.runs.iter().all(|run| run.ended == "offline");
+    let offline = report.runs.iter().all(|run| run.ended == RunEnd::Offline);
     match () {
         () if report.has_findings() => Verdict::Passed,
         () if report.runs.is_empty() => Verdict::Error("there was no run".into()),

@@ -5,14 +5,14 @@
 //! read one that is not. That is a guess good enough to draw a caret under,
 //! and is used for nothing else.
 
-use findings::finding::{AccessOp, Location};
+use findings::finding::{AccessOp, ArraySource, Location};
 
 /// The span to underline, in characters of `line`: start and length.
 pub fn span(line: &str, location: &Location, op: AccessOp) -> (usize, usize) {
     let chars: Vec<char> = line.chars().collect();
     let name = match location {
         Location::Field { field, .. } => Some(field.as_str()),
-        Location::Array { from, .. } => from.as_deref().and_then(|f| f.rsplit('.').next()),
+        Location::Array { from, .. } => from.as_ref().map(ArraySource::simple_name),
     };
     let is_array = matches!(location, Location::Array { .. });
     let mut candidates: Vec<(usize, usize)> = Vec::new();

@@ -10,7 +10,7 @@ mod known;
 use crate::snippet::span;
 use crate::timeline::Timelines;
 use findings::finding::{AccessOp, Frame, Location, in_jdk};
-use findings::result::{Access, Race, Report, Run};
+use findings::result::{Access, Race, Report, Run, RunEnd};
 pub use findings::sources::{NoSources, Sources};
 use findings::suppress::array_type;
 use findings::text::{clean, clean_line, counted};
@@ -380,15 +380,17 @@ impl Page<'_> {
 fn runs(runs: &[Run]) -> String {
     let mut ends: Vec<String> = Vec::new();
     for run in runs {
-        let end = match (run.ended.as_str(), run.exit, &run.signal) {
-            ("time-limit", ..) => "stopped at the time limit".to_owned(),
-            ("interrupted", ..) => "interrupted".to_owned(),
-            ("offline", ..) => "from a trace".to_owned(),
-            ("deadlock" | "livelock" | "stuck", ..) => clean(&run.ended),
-            ("limit", ..) => "stopped at the limit of steps".to_owned(),
+        let end = match (run.ended, run.exit, &run.signal) {
+            (RunEnd::TimeLimit, ..) => "stopped at the time limit".to_owned(),
+            (RunEnd::Offline, ..) => "from a trace".to_owned(),
+            (RunEnd::Limit, ..) => "stopped at the limit of steps".to_owned(),
+            (
+                end @ (RunEnd::Interrupted | RunEnd::Deadlock | RunEnd::Livelock | RunEnd::Stuck),
+                ..,
+            ) => end.to_string(),
             (_, Some(code), _) => format!("exit code {code}"),
             (_, None, Some(signal)) => format!("killed by {}", clean(signal)),
-            (other, None, None) => clean(other),
+            (other, None, None) => other.to_string(),
         };
         if !ends.contains(&end) {
             ends.push(end);
@@ -447,7 +449,7 @@ pub(crate) fn location(location: &Location) -> String {
             let element = index.map(|i| format!(" element {i}")).unwrap_or_default();
             let from = from
                 .as_ref()
-                .map(|f| format!(" of {}", clean(f)))
+                .map(|f| format!(" of {}", clean(&f.to_string())))
                 .unwrap_or_default();
             format!("{}{element}{from}", clean(array_type(array)))
         }

@@ -22,7 +22,7 @@ fn report() -> Report {
     for _ in 0..2 {
         let findings = Findings::parse(include_bytes!("golden/controlled.jsonl"));
         let run = Run {
-            ended: "deadlock".into(),
+            ended: findings::result::RunEnd::Deadlock,
             seconds: 0.5,
             scheduler: Some("random".into()),
             seed: Some(7),

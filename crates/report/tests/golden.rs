@@ -33,7 +33,7 @@ fn findings() -> Findings {
         events: Some(123_456),
         threads: 4,
         missing_models: vec!["org.jctools.queues.SpscArrayQueue".into()],
-        ended: "exit".into(),
+        ended: findings::result::RunEnd::Exit,
         ..Summary::default()
     });
     findings
@@ -43,7 +43,7 @@ fn run(exit: i32) -> Run {
     Run {
         exit: Some(exit),
         signal: None,
-        ended: "exit".into(),
+        ended: findings::result::RunEnd::Exit,
         races: 0,
         seconds: 0.5,
         ..Run::default()

@@ -197,7 +197,7 @@ fn elements_of_an_array_are_one_race_but_arrays_are_told_apart() {
         race.location = Location::Array {
             array: "int[]".into(),
             index: Some(index),
-            from: Some(from.into()),
+            from: Some(from.to_owned().into()),
             allocated: None,
         };
         race

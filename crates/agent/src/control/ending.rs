@@ -4,10 +4,12 @@
 
 use super::{Control, Place};
 use crate::jni::{Jni, Ref};
-use crate::stacks::Frame;
+use crate::stacks::{Frame, told};
 use crate::{Agent, guard};
+use protocol::RunEnd;
+use protocol::control::{self, Standstill, Uncaught, Waiting};
+use protocol::finding::{self, Access, AccessOp, Line};
 use schedule::{Divergence, Hit, Kind, Ready, Status, Thread, Why};
-use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 
 /// Exit codes of the JVM; the driver goes by the summary.
@@ -21,34 +23,37 @@ impl Control {
     pub(super) fn end_in_deadlock(&self, a: &Agent, jni: Jni, cycle: &[Thread]) {
         if !self.is_over.swap(true, Ordering::AcqRel) {
             let threads = self.blocked_threads(a, jni, cycle);
-            a.findings.write(
-                &json!({"kind": "deadlock", "cycle": !cycle.is_empty(), "threads": threads}),
-            );
-            self.end_run(a, "deadlock", DEADLOCK);
+            a.findings.write(Line::Deadlock(Standstill {
+                cycle: !cycle.is_empty(),
+                threads,
+            }));
+            self.end_run(a, RunEnd::Deadlock, DEADLOCK);
         }
     }
 
     pub(super) fn end_in_livelock(&self, a: &Agent, jni: Jni) {
         if !self.is_over.swap(true, Ordering::AcqRel) {
             let threads = self.blocked_threads(a, jni, &[]);
-            a.findings
-                .write(&json!({"kind": "livelock", "threads": threads}));
-            self.end_run(a, "livelock", LIVELOCK);
+            a.findings.write(Line::Livelock(Standstill {
+                cycle: false,
+                threads,
+            }));
+            self.end_run(a, RunEnd::Livelock, LIVELOCK);
         }
     }
 
     pub(super) fn end_at_limit(&self, a: &Agent) {
         if !self.is_over.swap(true, Ordering::AcqRel) {
             let why = format!("more than {} scheduling steps", self.settings.max_steps);
-            a.findings
-                .write(&json!({"kind": "stuck", "why": why, "dump": ""}));
-            self.end_run(a, "limit", LIMIT);
+            let dump = String::new();
+            a.findings.write(Line::Stuck { why, dump });
+            self.end_run(a, RunEnd::Limit, LIMIT);
         }
     }
 
     pub(super) fn end_diverged(&self, a: &Agent) {
         if !self.is_over.swap(true, Ordering::AcqRel) {
-            self.end_run(a, "diverged", DIVERGED);
+            self.end_run(a, RunEnd::Diverged, DIVERGED);
         }
     }
 
@@ -56,15 +61,15 @@ impl Control {
     pub(super) fn end_stuck(&self, a: &Agent, jni: Option<Jni>, why: &str) {
         if !self.is_over.swap(true, Ordering::AcqRel) {
             let dump = jni.map(|jni| self.dump(a, jni)).unwrap_or_default();
-            a.findings
-                .write(&json!({"kind": "stuck", "why": why, "dump": dump}));
-            self.end_run(a, "stuck", STUCK);
+            let why = why.to_owned();
+            a.findings.write(Line::Stuck { why, dump });
+            self.end_run(a, RunEnd::Stuck, STUCK);
         }
     }
 
     /// Everything is written down; then the process ends at once, since its
     /// threads cannot.
-    fn end_run(&self, a: &Agent, outcome: &'static str, code: i32) {
+    fn end_run(&self, a: &Agent, outcome: RunEnd, code: i32) {
         // A thread that comes here never gets a turn again; another execution follows.
         if code != STUCK && self.end_execution(outcome) {
             return;
@@ -74,19 +79,17 @@ impl Control {
     }
 
     /// All live threads, or those of a cycle: who waits for what, held by whom.
-    fn blocked_threads(&self, a: &Agent, jni: Jni, only: &[Thread]) -> Vec<Value> {
-        let statuses: Vec<(Thread, Status, bool)> = {
+    fn blocked_threads(&self, a: &Agent, jni: Jni, only: &[Thread]) -> Vec<Waiting> {
+        let statuses: Vec<(Thread, Status)> = {
             let state = self.lock();
             (0..state.world.threads() as Thread)
-                .map(|t| (t, state.world.status(t), state.world.is_daemon(t)))
+                .map(|t| (t, state.world.status(t)))
                 .collect()
         };
         statuses
             .into_iter()
-            .filter(|(t, status, _)| {
-                *status != Status::Ended && (only.is_empty() || only.contains(t))
-            })
-            .filter_map(|(t, status, daemon)| {
+            .filter(|(t, status)| *status != Status::Ended && (only.is_empty() || only.contains(t)))
+            .filter_map(|(t, status)| {
                 let place = self.place(t)?;
                 let (waits_for, held_by) = self.reason(a, jni, place, status);
                 let held = a
@@ -111,14 +114,13 @@ impl Control {
                     let of = given_up.as_deref().and_then(|name| line.strip_prefix(name));
                     !of.is_some_and(|rest| rest.starts_with(' ') || rest.is_empty())
                 });
-                Some(json!({
-                    "thread": place.name,
-                    "daemon": daemon,
-                    "waits_for": waits_for,
-                    "held_by": held_by,
-                    "holds": holds.collect::<Vec<_>>(),
-                    "since": self.stack_of(a, place).iter().map(Frame::json).collect::<Vec<_>>(),
-                }))
+                Some(Waiting {
+                    thread: place.name.clone(),
+                    waits_for,
+                    held_by,
+                    holds: holds.map(str::to_owned).collect(),
+                    stack: told(&self.stack_of(a, place)),
+                })
             })
             .collect()
     }
@@ -226,22 +228,27 @@ impl Control {
         let access = |r: &Ready| {
             let place = self.place(r.thread);
             let stack = place.map(|p| self.stack_of(a, p)).unwrap_or_default();
-            json!({
-                "op": if r.op.kind == Kind::Write { "write" } else { "read" },
-                "thread": place.map(|p| json!({"id": r.thread, "name": p.name})),
-                "frame": a.frame_of(r.op.site, &stack).map(|f| f.json()),
-                "stack": stack.iter().map(Frame::json).collect::<Vec<_>>(),
-                "stack_exact": true,
-                "locks": null,
-            })
+            let frame = a.frame_of(r.op.site, &stack);
+            let thread = place.map(|p| finding::Thread {
+                id: u64::from(r.thread),
+                name: p.name.clone(),
+                created: vec![],
+            });
+            Access {
+                op: AccessOp::new(r.op.kind == Kind::Write),
+                thread: thread.unwrap_or_default(),
+                frame: frame.map(|f| f.told()).unwrap_or_default(),
+                stack: told(&stack),
+                stack_exact: true,
+                locks: None,
+            }
         };
-        a.findings.write(&json!({
-            "kind": "hit",
-            "step": hit.step,
-            "location": a.location_named_by(hit.first.op.site),
-            "first": access(&hit.first),
-            "second": access(&hit.second),
-        }));
+        a.findings.write(Line::Hit(Box::new(control::Hit {
+            step: hit.step,
+            location: a.location_named_by(hit.first.op.site),
+            first: access(&hit.first),
+            second: access(&hit.second),
+        })));
     }
 
     /// Nobody caught it.
@@ -260,22 +267,59 @@ impl Control {
             (Some(field), Some(me)) => !jni.object_field(me.object(), field).is_null(),
             _ => false,
         };
-        a.findings.write(&json!({
-            "kind": "uncaught",
-            "handled": handled,
-            "thread": name,
-            "exception": text,
-            "stack": frames.lines().collect::<Vec<_>>(),
+        a.findings.write(Line::Uncaught(Uncaught {
+            handled,
+            thread: name,
+            exception: text,
+            stack: frames.lines().map(printed).collect(),
         }));
     }
 
-    pub(super) fn describe(&self, a: &Agent, d: &Divergence) -> Value {
+    pub(super) fn describe(&self, a: &Agent, d: &Divergence) -> control::Divergence {
         let words = d.explain(|site| super::journal::describe(a, site));
-        json!({
-            "step": d.step,
-            "expected": words.expected,
-            "got": words.got,
-            "why": words.why,
-        })
+        control::Divergence {
+            step: d.step,
+            expected: words.expected,
+            got: words.got,
+            why: words.why,
+        }
+    }
+}
+
+/// A frame as stack traces print it: `a.b.C.m(C.java:12)`, with or without `at `
+/// before it.
+fn printed(text: &str) -> finding::Frame {
+    let text = text.trim();
+    let text = text.strip_prefix("at ").unwrap_or(text);
+    let (member, place) = text.split_once('(').unwrap_or((text, ""));
+    // A module may stand before the class: java.base/java.util.X.
+    let member = member.rsplit_once('/').map_or(member, |(_, rest)| rest);
+    let (class, method) = member.rsplit_once('.').unwrap_or(("", member));
+    let place = place.trim_end_matches(')');
+    let (file, line) = match place.rsplit_once(':') {
+        Some((file, line)) => (file, line.parse().ok()),
+        None => (place, None),
+    };
+    finding::Frame {
+        class: class.to_owned(),
+        method: method.trim().to_owned(),
+        file: file.contains('.').then(|| file.to_owned()),
+        line,
+        ..finding::Frame::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_as_stack_traces_print_them() {
+        let frame = printed("\tat java.base/java.util.ArrayList$Itr.next(ArrayList.java:1013)");
+        assert_eq!(frame.class, "java.util.ArrayList$Itr");
+        assert_eq!((frame.method.as_str(), frame.line), ("next", Some(1013)));
+        let native = printed("java.lang.Object.wait(Native Method)");
+        assert_eq!((native.file, native.line), (None, None));
+        assert_eq!(printed("").class, "");
     }
 }

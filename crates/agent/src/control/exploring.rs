@@ -10,9 +10,11 @@ use super::{Control, Place};
 use crate::Agent;
 use crate::jni::{Jni, Ref};
 use explore::Made;
+use protocol::control::{Cause, Divergence};
+use protocol::execution::Execution;
+use protocol::files;
 use schedule::guided::{Outcome, TIMED, slot_of};
 use schedule::{Guided, Kind, Op};
-use serde_json::json;
 
 impl Control {
     pub(super) fn guided<T>(&self, f: impl FnOnce(&mut Guided) -> T) -> Option<T> {
@@ -60,7 +62,11 @@ impl Control {
             Some(other) => {
                 self.step_on(a, jni, kind, other, bits);
             }
-            None => self.name_uncontrolled(a, "a thread was asked for that had not been started"),
+            None => self.name_uncontrolled(
+                a,
+                Cause::Other,
+                "a thread was asked for that had not been started",
+            ),
         }
     }
 
@@ -142,7 +148,11 @@ impl Control {
 
     /// A thread that is not controlled wakes one that is.
     pub(super) fn wake_from_outside(&self, a: &Agent, jni: Jni, kind: Kind, obj: u64, slot: u32) {
-        self.name_uncontrolled(a, "when a thread of the JDK wakes one of the program");
+        self.name_uncontrolled(
+            a,
+            Cause::Other,
+            "when a thread of the JDK wakes one of the program",
+        );
         let site = 0;
         self.guided(|g| {
             g.wake_from_outside(&Op {
@@ -191,7 +201,11 @@ impl Control {
 
     /// A monitor of code that has no points is held by another thread.
     pub(super) fn await_untold(&self, a: &Agent, jni: Jni, site: u32) {
-        self.name_uncontrolled(a, "a thread waited for a monitor inside the JDK");
+        self.name_uncontrolled(
+            a,
+            Cause::Other,
+            "a thread waited for a monitor inside the JDK",
+        );
         let mut op = super::life::op(Kind::Yield);
         op.site = site;
         self.point(a, jni, op);
@@ -245,18 +259,20 @@ impl Control {
         }
     }
 
-    /// The execution as JSON, for the explorer. It is long: no tree of values is made
-    /// on the way.
-    pub(super) fn told(&self, a: &Agent) -> Option<String> {
+    /// The execution, for the explorer.
+    pub(super) fn told(&self, a: &Agent) -> Option<Execution> {
         let (outcome, blurred) = self.guided(|g| (g.end(), g.is_blurred()))?;
         if blurred {
-            self.name_uncontrolled(a, "more threads than an exploration can tell apart");
+            self.name_uncontrolled(
+                a,
+                Cause::Other,
+                "more threads than an exploration can tell apart",
+            );
         }
-        let (what, of) = match outcome {
-            Outcome::Made(execution) => ("execution", serde_json::to_string(&execution)),
-            Outcome::Diverged(at) => ("diverged", serde_json::to_string(&at)),
-        };
-        Some(format!("{{\"{what}\":{}}}", of.ok()?))
+        Some(match outcome {
+            Outcome::Made(execution) => Execution::Made(execution),
+            Outcome::Diverged(at) => Execution::Diverged(*at),
+        })
     }
 
     /// The same, into a file.
@@ -264,21 +280,24 @@ impl Control {
         let Some(told) = self.told(a) else {
             return;
         };
-        let path = a.options.out.join("execution.json");
-        if let Err(e) = std::fs::write(&path, told) {
+        let path = a.options.out.join(files::EXECUTION);
+        let written = serde_json::to_vec(&told)
+            .map_err(std::io::Error::from)
+            .and_then(|text| std::fs::write(&path, text));
+        if let Err(e) = written {
             a.findings
-                .warn(&format!("cannot write {}: {e}", path.display()));
+                .warn(format!("cannot write {}: {e}", path.display()));
         }
     }
 }
 
 /// Where an execution left the one that was asked for.
-pub(super) fn describe(at: &explore::Divergence) -> serde_json::Value {
+pub(super) fn describe(at: &explore::Divergence) -> Divergence {
     let words = |label: &explore::Label| format!("thread {}: {:?}", label.thread, label.op);
-    json!({
-        "step": at.step,
-        "expected": words(&at.expected),
-        "got": at.got.as_ref().map_or_else(|| "a thread that cannot go on".into(), words),
-        "why": "",
-    })
+    Divergence {
+        step: at.step as u64,
+        expected: words(&at.expected),
+        got: { at.got.as_ref() }.map_or_else(|| "a thread that cannot go on".into(), words),
+        why: String::new(),
+    }
 }

@@ -4,6 +4,7 @@
 use super::Settings;
 use super::settings::SPURIOUS;
 use crate::Agent;
+use protocol::RunEnd;
 use schedule::log::{Header, Site, Writer};
 use schedule::{Hit, Thread, Trail};
 use std::fs::File;
@@ -24,7 +25,7 @@ impl Log for io::Sink {}
 impl Journal {
     pub fn create(settings: &Settings) -> Result<Journal, String> {
         let header = Header {
-            strategy: settings.name.clone(),
+            strategy: settings.name().to_owned(),
             seed: settings.seed,
             clock: settings.clock,
             parameters: vec![
@@ -112,10 +113,10 @@ impl Journal {
     }
 
     /// Writes the end; the digest of all steps.
-    pub fn finish(&mut self, outcome: &str) -> u64 {
+    pub fn finish(&mut self, outcome: RunEnd) -> u64 {
         if let Some(writer) = self.writer.take() {
             self.digest = writer.digest();
-            if let Err(e) = writer.end(outcome) {
+            if let Err(e) = writer.end(outcome.word()) {
                 eprintln!("photofinish: cannot write the schedule: {e}; it cannot be replayed");
             }
         }

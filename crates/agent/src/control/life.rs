@@ -4,8 +4,12 @@ use super::{Control, Place};
 use crate::Agent;
 use crate::jni::{Jni, Ref};
 use crate::memory::RawClock;
+use protocol::control::Cause;
 use schedule::{Kind, Op};
 use std::sync::atomic::Ordering;
+
+/// In which the JVM handles the signal by which the driver ends a run.
+const OUR_SIGNAL: &str = "SIGTERM handler";
 
 /// Threads of the JVM and the JDK that are none of the program's.
 const SYSTEM: &[&str] = &[
@@ -82,7 +86,11 @@ impl Control {
         let (name, system) = a.jvmti.thread(thread);
         if system {
             if !SYSTEM.contains(&name.as_str()) {
-                self.name_uncontrolled(a, &format!("thread \"{name}\" of the JDK"));
+                let cause = match name.as_str() {
+                    OUR_SIGNAL => Cause::OurSignal,
+                    _ => Cause::Other,
+                };
+                self.name_uncontrolled(a, cause, &format!("thread \"{name}\" of the JDK"));
             }
             return None;
         }

@@ -47,10 +47,12 @@ use callers::Callers;
 use contract::choice;
 use instrument::{THREAD_DESC, THREAD_FIELD};
 use journal::Journal;
+use protocol::RunEnd;
+use protocol::control::{Cause, ControlSummary, Uncontrolled};
+use protocol::finding::Line;
 use rustc_hash::{FxHashMap, FxHashSet};
 use schedule::may_trigger::{Counts, Peer, Plan};
 use schedule::{Kind, Next, SchedulerState, Status, Thread, Why};
-use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 
@@ -137,11 +139,11 @@ impl Control {
         let strategy = settings.strategy(plan)?;
         let mut world = SchedulerState::new(strategy, settings.seed, settings.max_steps);
         world.wake_spuriously(settings.spurious);
-        let journal = match settings.worker {
+        let journal = match settings.is_worker() {
             true => Journal::none(),
             false => Journal::create(&settings)?,
         };
-        let worker = settings.worker.then(worker::Worker::default);
+        let worker = settings.is_worker().then(worker::Worker::default);
         let cpus = std::thread::available_parallelism().map_or(1, |n| n.get());
         Ok(Control {
             state: Mutex::new(State {
@@ -285,7 +287,7 @@ impl Control {
     }
 
     fn is_hidden(&self) -> bool {
-        self.settings.name == "drfinder"
+        self.settings.is_hidden_serial()
     }
 
     /// Threads that have not ended, and the methods of the relation they are in.
@@ -460,7 +462,7 @@ impl Control {
                 .guided(|g| g.divergence().is_some())
                 .unwrap_or_default();
         }
-        self.settings.replay.is_some() && self.lock().world.strategy().divergence().is_some()
+        self.settings.is_replaying() && self.lock().world.strategy().divergence().is_some()
     }
 
     /// A garbage collection stops every thread: that is not being stuck.
@@ -470,17 +472,19 @@ impl Control {
     }
 
     /// Says once that something is out of our hands.
-    pub fn name_uncontrolled(&self, a: &Agent, what: &str) {
+    pub fn name_uncontrolled(&self, a: &Agent, cause: Cause, what: &str) {
         let mut named = self.named.lock().unwrap_or_else(|e| e.into_inner());
         if named.len() < 100 && !named.iter().any(|n| n == what) {
             named.push(what.into());
-            a.findings
-                .write(&json!({"kind": "uncontrolled", "what": what}));
+            a.findings.write(Line::Uncontrolled(Uncontrolled {
+                cause,
+                what: what.into(),
+            }));
         }
     }
 
     /// For the summary, after the end.
-    pub fn summary(&self, a: &Agent, outcome: &str) -> Value {
+    pub fn summary(&self, a: &Agent, outcome: RunEnd) -> ControlSummary {
         if self.settings.is_exploring() {
             self.tell_execution(a);
         }
@@ -499,19 +503,19 @@ impl Control {
             let at = world.strategy().guided()?.divergence()?;
             Some(exploring::describe(at))
         });
-        json!({
-            "strategy": self.settings.name,
-            "seed": self.settings.seed,
-            "steps": counts.steps,
-            "switches": counts.switches,
-            "forced_spins": counts.spins,
-            "ticks": counts.ticks,
-            "digest": format!("{digest:016x}"),
-            "threads": threads,
-            "hits": hits,
-            "reached": [*reached & 1 != 0, *reached & 2 != 0],
-            "divergence": divergence,
-            "outcome": outcome,
-        })
+        ControlSummary {
+            strategy: self.settings.name().to_owned(),
+            seed: self.settings.seed,
+            steps: counts.steps,
+            switches: counts.switches,
+            forced_spins: counts.spins,
+            ticks: counts.ticks,
+            digest: Some(format!("{digest:016x}")),
+            threads: threads as u64,
+            hits: *hits,
+            reached: [*reached & 1 != 0, *reached & 2 != 0],
+            divergence,
+            outcome,
+        }
     }
 }

@@ -5,6 +5,7 @@
 use super::{Control, Place};
 use crate::Agent;
 use crate::jni::{Jni, Ref};
+use protocol::control::Cause;
 use std::cell::Cell;
 
 thread_local! {
@@ -24,7 +25,7 @@ impl Control {
         self.announce(a, jni, None, next);
         let result = f();
         let thrown = jni.take_exception();
-        self.name_uncontrolled(a, &format!("when {what} ends"));
+        self.name_uncontrolled(a, Cause::Other, &format!("when {what} ends"));
         self.come_in(a, jni, me);
         if let Some(thrown) = thrown {
             jni.throw(&thrown);
@@ -152,7 +153,11 @@ impl Control {
         if !self.has_ended(jni, o) {
             let class = a.jvmti.class_signature(jni.class_of(o)).unwrap_or_default();
             let class = crate::stacks::dotted(&class);
-            self.name_uncontrolled(a, &format!("who gets a contended monitor of {class} next"));
+            self.name_uncontrolled(
+                a,
+                Cause::Other,
+                &format!("who gets a contended monitor of {class} next"),
+            );
         }
         self.come_in(a, jni, me);
     }

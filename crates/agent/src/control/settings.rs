@@ -1,35 +1,35 @@
-//! How the driver wants threads scheduled (control=..., seed=... and so on;
-//! crates/driver/src/options.rs writes them).
+//! How threads are to be scheduled: what the run is asked, with defaults for what it
+//! is not.
 
-use instrument::{Control, Statement};
+use instrument::Statement;
+use protocol::{Control, Scheduler, request};
 use schedule::may_trigger::Plan;
 use schedule::{Guided, Params, Replay, Strategy, log};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// More steps than any program worth waiting for makes.
 const MAX_STEPS: u64 = 50_000_000;
 const WATCHDOG_SECONDS: u64 = 60;
-/// The strategy that follows an exploration.
-const EXPLORE: &str = "explore";
+/// Where virtual time begins.
+const CLOCK: u64 = 1_600_000_000_000;
 /// Name of a parameter in logs.
 pub(super) const SPURIOUS: &str = "spurious";
 
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Name of the strategy, or `replay`.
-    pub name: String,
+    /// None: the operating system.
+    pub scheduler: Option<Scheduler>,
     pub seed: u64,
     pub depth: u32,
     pub steps: u64,
     /// Where virtual time begins, in milliseconds since 1970.
     pub clock: u64,
-    pub targets: Control,
-    /// The same, by sides, and as it was told.
+    pub targets: instrument::Control,
+    /// The same, by sides, and as logs have it.
     pair: [Vec<Statement>; 2],
     pub pair_text: String,
     pub log: Option<PathBuf>,
-    pub replay: Option<PathBuf>,
     pub max_steps: u64,
     /// One step of so many wakes a thread for no reason; 0: never.
     pub spurious: u64,
@@ -40,102 +40,98 @@ pub struct Settings {
     /// A debugger stops threads where it likes: one that sleeps is not taken
     /// to wait for others.
     pub debugger: bool,
-    /// Phase I of looking for hidden races: the relation is collected.
-    pub collect: bool,
     /// The relation of an earlier run.
     pub relation: Option<PathBuf>,
     /// How many frames of the program a relation looks at.
     pub frames: u32,
-    /// The job of an exploration that this run is.
-    pub explore: Option<PathBuf>,
-    /// It makes many, and is told of them one by one.
-    pub worker: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        let params = Params::default();
-        Settings {
-            name: String::new(),
-            seed: params.seed,
-            depth: params.depth,
-            steps: params.steps,
-            clock: 1_600_000_000_000,
-            targets: Control::default(),
-            pair: [vec![], vec![]],
-            pair_text: String::new(),
-            log: None,
-            replay: None,
-            max_steps: MAX_STEPS,
-            spurious: 0,
-            watchdog: WATCHDOG_SECONDS,
-            cpu: None,
-            debugger: false,
-            collect: false,
-            relation: None,
-            frames: schedule::may_trigger::DEPTH,
-            explore: None,
-            worker: false,
-        }
-    }
 }
 
 impl Settings {
-    /// Takes one option; false if it is none of ours.
-    pub fn option(
-        &mut self,
-        key: &str,
-        value: &str,
-        decode: impl Fn(&str) -> String,
-    ) -> Result<bool, String> {
-        let number = || {
-            value
-                .parse::<u64>()
-                .map_err(|_| format!("`{key}={value}` is not a number"))
+    pub fn new(asked: Option<Control>) -> Result<Settings, String> {
+        let params = Params::default();
+        let scheduler = asked.as_ref().map(|control| control.scheduler.clone());
+        let asked = asked.unwrap_or_else(|| Control::new(Scheduler::Collect, params.seed));
+        let pair = match &asked.pair {
+            Some([a, b]) => [statements(a)?, statements(b)?],
+            None => [vec![], vec![]],
         };
-        match key {
-            "control" => {
-                self.name = value.to_owned();
-                self.targets.explores = self.is_exploring();
-            }
-            "seed" => self.seed = number()?,
-            "depth" => self.depth = number()? as u32,
-            "steps" => self.steps = number()?,
-            "clock" => self.clock = number()?,
-            "maxsteps" => self.max_steps = number()?,
-            "spurious" => self.spurious = number()?,
-            "watchdog" => self.watchdog = number()?.max(1),
-            "cpu" => self.cpu = Some(number()? as usize),
-            "debugger" => self.debugger = number()? != 0,
-            "collect" => self.collect = number()? != 0,
-            "frames" => self.frames = number()?.clamp(1, 1000) as u32,
-            "relation" => self.relation = Some(decode(value).into()),
-            "log" => self.log = Some(decode(value).into()),
-            "worker" => self.worker = number()? != 0,
-            "explore" => self.explore = Some(decode(value).into()),
-            "replay" => self.replay = Some(decode(value).into()),
-            "pair" => {
-                let (first, second) = value.split_once(';').unwrap_or((value, ""));
-                self.pair = [statements(first, &decode)?, statements(second, &decode)?];
-                self.targets.targets = self.pair.concat();
-                self.pair_text = value.to_owned();
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
+        let clock = asked.clock.map(u64::try_from).transpose();
+        let mut settings = Settings {
+            scheduler,
+            seed: asked.seed,
+            depth: asked.depth.unwrap_or(params.depth),
+            steps: asked.steps.unwrap_or(params.steps),
+            clock: clock.map_err(|_| "time begins in 1970")?.unwrap_or(CLOCK),
+            targets: instrument::Control {
+                targets: pair.concat(),
+                ..instrument::Control::default()
+            },
+            pair,
+            pair_text: asked
+                .pair
+                .as_ref()
+                .map(request::pair_text)
+                .unwrap_or_default(),
+            log: asked.log,
+            max_steps: asked.max_steps.unwrap_or(MAX_STEPS),
+            spurious: asked.spurious.unwrap_or(0),
+            watchdog: asked.watchdog.unwrap_or(WATCHDOG_SECONDS).max(1),
+            cpu: asked.cpu,
+            debugger: asked.debugger,
+            relation: asked.relation,
+            frames: { asked.frames }
+                .unwrap_or(schedule::may_trigger::DEPTH)
+                .clamp(1, 1000),
+        };
+        settings.targets.explores = settings.is_exploring();
+        Ok(settings)
+    }
+
+    /// How logs and reports call the scheduler.
+    pub fn name(&self) -> &str {
+        self.scheduler.as_ref().map_or("", Scheduler::name)
+    }
+
+    pub fn is_worker(&self) -> bool {
+        self.scheduler == Some(Scheduler::Worker)
+    }
+
+    pub fn is_replaying(&self) -> bool {
+        matches!(self.scheduler, Some(Scheduler::Replay(_)))
     }
 
     pub fn is_exploring(&self) -> bool {
-        self.name == EXPLORE
+        matches!(
+            self.scheduler,
+            Some(Scheduler::Explore(_) | Scheduler::Worker)
+        )
     }
 
+    /// Whether a strategy says who goes on.
     pub fn is_on(&self) -> bool {
-        !self.name.is_empty() && self.name != "contest" && !self.is_hidden_free()
+        !matches!(self.scheduler, None | Some(Scheduler::Collect))
+            && !self.is_noise()
+            && !self.is_hidden_free()
+    }
+
+    /// Threads run freely, and are delayed here and there.
+    pub fn is_noise(&self) -> bool {
+        self.name() == "contest"
     }
 
     /// Threads run freely, but are held back before some locks.
     pub fn is_hidden_free(&self) -> bool {
-        self.name == "drfinder-free"
+        self.name() == "drfinder"
+    }
+
+    /// The same, under control.
+    pub fn is_hidden_serial(&self) -> bool {
+        self.name() == "drfinder-serial"
+    }
+
+    /// Phase I of looking for hidden races: the relation is collected.
+    pub fn collects(&self) -> bool {
+        self.scheduler == Some(Scheduler::Collect)
     }
 
     /// Which sides of the pair a statement is on: 1, 2 or both.
@@ -146,42 +142,44 @@ impl Settings {
 
     /// The strategy. To repeat a run, what else decided it is taken from its log.
     pub fn strategy(&mut self, relation: Option<Arc<Plan>>) -> Result<Box<dyn Strategy>, String> {
-        if self.name == "replay" {
-            let path = self.replay.as_ref().ok_or("replaying needs replay=FILE")?;
-            let bytes = std::fs::read(path)
-                .map_err(|e| format!("cannot read the schedule {}: {e}", path.display()))?;
-            let log = log::read(&bytes)
-                .map_err(|e| format!("{} is not a schedule: {e}", path.display()))?;
-            self.seed = log.header.seed;
-            self.clock = log.header.clock;
-            let spurious = log.header.parameters.iter().find(|(k, _)| k == SPURIOUS);
-            self.spurious = spurious.and_then(|(_, v)| v.parse().ok()).unwrap_or(0);
-            return Ok(Box::new(Replay::new(log, identity)));
+        match self.scheduler.clone() {
+            Some(Scheduler::Replay(path)) => self.replay(&path),
+            Some(Scheduler::Worker) => {
+                let nothing = explore::Guide::new(vec![], explore::Order::default(), None);
+                Ok(Box::new(Guided::new(nothing)))
+            }
+            Some(Scheduler::Explore(path)) => {
+                let bytes = std::fs::read(&path)
+                    .map_err(|e| format!("cannot read the job {}: {e}", path.display()))?;
+                let job: explore::Job = serde_json::from_slice(&bytes)
+                    .map_err(|e| format!("{} is no job: {e}", path.display()))?;
+                Ok(Box::new(Guided::new(job.guide())))
+            }
+            Some(Scheduler::Named(name)) => {
+                let params = Params {
+                    seed: self.seed,
+                    depth: self.depth,
+                    steps: self.steps,
+                    pair: None, // sites get their numbers later; see Strategy::target
+                    relation,
+                };
+                schedule::strategy(&name, &params)
+                    .ok_or_else(|| format!("unknown strategy `{name}`"))
+            }
+            Some(Scheduler::Collect) | None => Err("nobody controls this run".into()),
         }
-        if self.worker {
-            let nothing = explore::Guide::new(vec![], explore::Order::default(), None);
-            return Ok(Box::new(Guided::new(nothing)));
-        }
-        if self.name == EXPLORE {
-            let path = self
-                .explore
-                .as_ref()
-                .ok_or("exploring needs explore=FILE")?;
-            let bytes = std::fs::read(path)
-                .map_err(|e| format!("cannot read the job {}: {e}", path.display()))?;
-            let job: explore::Job = serde_json::from_slice(&bytes)
-                .map_err(|e| format!("{} is no job: {e}", path.display()))?;
-            return Ok(Box::new(Guided::new(job.guide())));
-        }
-        let params = Params {
-            seed: self.seed,
-            depth: self.depth,
-            steps: self.steps,
-            pair: None, // sites get their numbers later; see Strategy::target
-            relation,
-        };
-        schedule::strategy(&self.name, &params)
-            .ok_or_else(|| format!("unknown strategy `{}`", self.name))
+    }
+
+    fn replay(&mut self, path: &Path) -> Result<Box<dyn Strategy>, String> {
+        let bytes = std::fs::read(path)
+            .map_err(|e| format!("cannot read the schedule {}: {e}", path.display()))?;
+        let log =
+            log::read(&bytes).map_err(|e| format!("{} is not a schedule: {e}", path.display()))?;
+        self.seed = log.header.seed;
+        self.clock = log.header.clock;
+        let spurious = log.header.parameters.iter().find(|(k, _)| k == SPURIOUS);
+        self.spurious = spurious.and_then(|(_, v)| v.parse().ok()).unwrap_or(0);
+        Ok(Box::new(Replay::new(log, identity)))
     }
 }
 
@@ -212,39 +210,34 @@ fn is(statement: &Statement, site: &log::Site) -> bool {
     }
 }
 
-/// `class#method#desc#bci`, `File.java:12`, `*#field#name` or `*#elements#I`; several statements of one side of a
-/// pair are separated by `|`.
-fn statements(text: &str, decode: &impl Fn(&str) -> String) -> Result<Vec<Statement>, String> {
-    text.split('|')
-        .filter(|s| !s.is_empty())
-        .map(|encoded| {
-            let text = decode(encoded);
-            statement(&text).ok_or_else(|| format!("`{text}` names no statement"))
-        })
+/// Statements as the instrumentation knows them.
+fn statements(side: &[protocol::Statement]) -> Result<Vec<Statement>, String> {
+    side.iter()
+        .map(|s| statement(s).ok_or_else(|| format!("no class file has a statement `{s}`")))
         .collect()
 }
 
-fn statement(text: &str) -> Option<Statement> {
-    if let [class, method, desc, bci] = text.split('#').collect::<Vec<_>>()[..] {
-        return Some(Statement::Exact {
-            class: class.into(),
-            method: method.into(),
-            desc: desc.into(),
-            bci: bci.parse().ok()?,
-        });
-    }
-    match text.split('#').collect::<Vec<_>>()[..] {
-        ["*", "field", name] => return Some(Statement::Field { name: name.into() }),
-        ["*", "elements", of] if of.len() == 1 => {
-            let of = of.chars().next()?;
-            return Some(Statement::Elements { of });
-        }
-        _ => {}
-    }
-    let (file, line) = text.rsplit_once(':')?;
-    Some(Statement::Line {
-        file: file.into(),
-        line: line.parse().ok()?,
+/// None if a number is larger than class files have them.
+fn statement(asked: &protocol::Statement) -> Option<Statement> {
+    use protocol::Statement as Asked;
+    Some(match asked.clone() {
+        Asked::Exact {
+            class,
+            method,
+            desc,
+            bci,
+        } => Statement::Exact {
+            class,
+            method,
+            desc,
+            bci: bci.try_into().ok()?,
+        },
+        Asked::Line { file, line } => Statement::Line {
+            file,
+            line: line.try_into().ok()?,
+        },
+        Asked::Field { name } => Statement::Field { name },
+        Asked::Elements { of } => Statement::Elements { of },
     })
 }
 
@@ -253,24 +246,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_of_both_kinds() {
-        let all = statements("A.java:12|p/B#run#()V#7|p/B#run#()V#9", &str::to_owned).unwrap();
-        let exact = |bci| Statement::Exact {
-            class: "p/B".into(),
-            method: "run".into(),
-            desc: "()V".into(),
-            bci,
-        };
-        let line = Statement::Line {
+    fn nothing_asked_is_nothing_controlled() {
+        let settings = Settings::new(None).unwrap();
+        assert!(!settings.is_on() && !settings.collects());
+        let collects = Settings::new(Some(Control::new(Scheduler::Collect, 0))).unwrap();
+        assert!(!collects.is_on() && collects.collects());
+    }
+
+    #[test]
+    fn statements_that_no_class_file_has_are_refused() {
+        let line = |line| protocol::Statement::Line {
             file: "A.java".into(),
-            line: 12,
+            line,
         };
-        assert_eq!(all, [line, exact(7), exact(9)]);
-        let all = statements("*#field#total|*#elements#J", &str::to_owned).unwrap();
-        let field = Statement::Field {
-            name: "total".into(),
-        };
-        assert_eq!(all, [field, Statement::Elements { of: 'J' }]);
-        assert!(statements("nothing", &str::to_owned).is_err());
+        assert!(statements(&[line(12)]).is_ok());
+        assert!(statements(&[line(70_000)]).is_err());
     }
 }

@@ -11,6 +11,7 @@
 
 use super::{Control, Place};
 use crate::{Agent, agent, guard};
+use protocol::control::Cause;
 use schedule::SchedulerState;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -192,6 +193,7 @@ impl Control {
         ));
         self.name_uncontrolled(
             a,
+            Cause::WaitedOutside,
             &format!(
                 "thread \"{}\" waited inside the JVM or native code",
                 place.name

@@ -13,9 +13,10 @@
 use super::{Control, Place, State};
 use crate::Agent;
 use crate::jni::{Jni, Ref};
+use protocol::execution::Answer;
+use protocol::{RunEnd, files};
 use rustc_hash::{FxHashMap, FxHashSet};
 use schedule::{Guided, SchedulerState, Status, Thread};
-use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsRawFd;
@@ -24,8 +25,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
-/// As in crates/driver/src/worker.rs.
-const SOCKET: &str = "worker";
 /// Executions after which a fresh JVM is cheaper than what has piled up.
 const MOST_EXECUTIONS: u64 = 20_000;
 /// Threads that may be left behind.
@@ -37,7 +36,7 @@ type Classes = FxHashMap<Box<[u8]>, Option<Vec<u8>>>;
 pub struct Worker {
     line: Mutex<Option<BufReader<UnixStream>>>,
     /// How the execution ended.
-    outcome: Mutex<Option<&'static str>>,
+    outcome: Mutex<Option<RunEnd>>,
     ended: Condvar,
     /// Why no other execution can follow, whatever the JVM.
     unfit: Mutex<Option<String>>,
@@ -68,14 +67,17 @@ impl Worker {
         }
     }
 
-    fn send(&self, answer: &str, is_last: bool) -> bool {
-        let text = format!("{}{answer}\n", if is_last { '-' } else { '+' });
+    fn send(&self, answer: &Answer) -> bool {
+        let Ok(mut text) = serde_json::to_vec(answer) else {
+            return false;
+        };
+        text.push(b'\n');
         let line = lock(&self.line);
         let stream = line.as_ref().map(BufReader::get_ref);
-        stream.is_some_and(|mut s| s.write_all(text.as_bytes()).is_ok())
+        stream.is_some_and(|mut s| s.write_all(&text).is_ok())
     }
 
-    fn end(&self, outcome: &'static str) {
+    fn end(&self, outcome: RunEnd) {
         *lock(&self.outcome) = Some(outcome);
         self.ended.notify_all();
     }
@@ -114,7 +116,11 @@ impl Worker {
 /// The name of a socket may be 108 bytes long, that of a directory any.
 fn connect(out: &Path) -> std::io::Result<UnixStream> {
     let dir = File::open(out)?;
-    UnixStream::connect(format!("/proc/self/fd/{}/{SOCKET}", dir.as_raw_fd()))
+    UnixStream::connect(format!(
+        "/proc/self/fd/{}/{}",
+        dir.as_raw_fd(),
+        files::WORKER
+    ))
 }
 
 impl Control {
@@ -195,7 +201,7 @@ impl Control {
 
     /// Whether the execution ended here, in a worker. Called when it has been
     /// found to be over.
-    pub(super) fn end_execution(&self, outcome: &'static str) -> bool {
+    pub(super) fn end_execution(&self, outcome: RunEnd) -> bool {
         match &self.worker {
             Some(worker) => {
                 worker.end(outcome);
@@ -211,7 +217,7 @@ impl Control {
             && self.lock().world.is_finished()
             && !self.is_over.swap(true, Ordering::AcqRel)
         {
-            self.end_execution("exit");
+            self.end_execution(RunEnd::Exit);
         }
     }
 
@@ -238,20 +244,20 @@ impl Control {
         if !complaint.is_empty() {
             worker.complain(complaint);
         }
-        let outcome = lock(&worker.outcome).unwrap_or("exit");
-        let told = self.told(a);
+        let outcome = lock(&worker.outcome).unwrap_or(RunEnd::Exit);
+        let execution = self.told(a);
         let mut last = self.leaves_something(a, jni, worker);
         last |= worker.made.load(Ordering::Relaxed) >= MOST_EXECUTIONS;
         let unfit = lock(&worker.unfit).clone();
         last |= unfit.is_some();
-        let findings = Value::from(a.findings.take());
-        let answer = format!(
-            "{{\"outcome\":{},\"told\":{},\"findings\":{findings},\"unfit\":{}}}",
-            json!(outcome),
-            told.as_deref().unwrap_or("null"),
-            json!(unfit),
-        );
-        if !worker.send(&answer, last) || last {
+        let answer = Answer {
+            outcome,
+            execution,
+            findings: a.findings.take(),
+            unfit,
+            is_last: last,
+        };
+        if !worker.send(&answer) || last {
             crate::natives::exit_now(0);
         }
     }

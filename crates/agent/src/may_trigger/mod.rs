@@ -16,18 +16,15 @@ mod watch;
 use crate::Agent;
 use crate::jni::{Global, Jni, Ref};
 use crate::memory::RawClock;
-use crate::options::{Mode, Options};
+use crate::options::Options;
 use collect::Collector;
 use contract::may_trigger as bits;
 use hold::Holder;
 use instrument::{Site, SiteKind};
+use protocol::{Mode, files, summary};
 use schedule::may_trigger::{Counts, Plan, Relation, method_key};
-use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
-
-/// The file in the run directory that the relation goes to.
-const FILE: &str = "relation.txt";
 
 #[derive(Debug)]
 pub struct Hidden {
@@ -40,6 +37,7 @@ pub struct Hidden {
     /// For the bridge: 1 the relation is collected, 2 threads run freely, 4 a
     /// strategy decides.
     pub how: i64,
+    scheduler: String,
     seed: u64,
 }
 
@@ -78,8 +76,8 @@ impl Hidden {
     /// wanted of classes.
     pub fn new(options: &mut Options) -> Result<Option<Hidden>, String> {
         let settings = &mut options.control;
-        let (free, serial) = (settings.is_hidden_free(), settings.name == "drfinder");
-        if !settings.collect && !free && !serial {
+        let (free, serial) = (settings.is_hidden_free(), settings.is_hidden_serial());
+        if !settings.collects() && !free && !serial {
             return Ok(None);
         }
         let relation = match &settings.relation {
@@ -89,7 +87,7 @@ impl Hidden {
         let plan = Arc::new(relation.plan());
         settings.targets.only_locks = free;
         settings.targets.frames = relation.methods().map(str::to_owned).collect();
-        if !free && !serial && options.mode == Mode::Bare {
+        if !free && !serial && options.mode == Mode::None {
             options.exclude.extend(NOT_ASKED.map(str::to_owned));
         }
         let settings = &options.control;
@@ -99,6 +97,7 @@ impl Hidden {
             collector: Mutex::new(Collector::new(settings.frames)),
             locks: Mutex::default(),
             live: RwLock::default(),
+            scheduler: settings.name().to_owned(),
             seed: settings.seed,
             how: bits::ON
                 | if free { bits::FREE } else { 0 }
@@ -201,35 +200,27 @@ impl Hidden {
             .cloned()
     }
 
-    fn scheduler(&self) -> &'static str {
-        match self.how {
-            how if how & bits::SERIAL != 0 => "drfinder-serial",
-            how if how & bits::FREE != 0 => "drfinder",
-            _ => "drfinder-collect",
-        }
-    }
-
     /// Writes the relation down; what the summary says of all this.
-    pub fn finish(&self, out: &Path, serial: Option<Counts>) -> Value {
+    pub fn finish(&self, out: &Path, serial: Option<Counts>) -> summary::Hidden {
         let collector = self.collector.lock().unwrap_or_else(|e| e.into_inner());
         let relation = collector.relation();
-        if let Err(e) = std::fs::write(out.join(FILE), relation.to_text()) {
+        if let Err(e) = std::fs::write(out.join(files::RELATION), relation.to_text()) {
             eprintln!("photofinish: cannot write the relation: {e}");
         }
         let counts = self.holder.as_ref().map(Holder::counts).or(serial);
         let counts = counts.unwrap_or_default();
-        let left_out: Vec<&str> = relation.left_out().map(|(class, _)| class).collect();
-        json!({
-            "scheduler": self.scheduler(),
-            "seed": self.seed,
-            "relation": relation.len(),
-            "requests": counts.requests,
-            "suspended": counts.suspended,
-            "reversed": counts.reversed,
-            "thrashed": counts.thrashed,
-            "expired": counts.expired,
-            "left_out": left_out,
-        })
+        let left_out = relation.left_out().map(|(class, _)| class.to_owned());
+        summary::Hidden {
+            scheduler: self.scheduler.clone(),
+            seed: self.seed,
+            relation: relation.len() as u64,
+            requests: counts.requests,
+            suspended: counts.suspended,
+            reversed: counts.reversed,
+            thrashed: counts.thrashed,
+            expired: counts.expired,
+            left_out: left_out.collect(),
+        }
     }
 }
 

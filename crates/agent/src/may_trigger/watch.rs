@@ -6,9 +6,11 @@
 use super::{Hidden, Live};
 use crate::jni::Jni;
 use crate::jvmti::state;
-use crate::stacks::Frame;
+use crate::stacks::told;
 use crate::{Agent, agent, guard};
-use serde_json::json;
+use protocol::RunEnd;
+use protocol::control::{Standstill, Waiting};
+use protocol::finding::Line;
 use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_millis(300);
@@ -94,19 +96,20 @@ impl Hidden {
                 let held = bridge.held_by(jni, l.object.get());
                 let mut stacks = a.stacks.lock().unwrap_or_else(|e| e.into_inner());
                 let stack = stacks.of_thread(&a.jvmti, l.object.get());
-                json!({
-                    "thread": name(l),
-                    "daemon": a.jvmti.is_daemon(l.object.get()),
-                    "waits_for": bridge.wanted(jni, l.object.get()),
-                    "held_by": holder.map(name),
-                    "holds": held.lines().collect::<Vec<_>>(),
-                    "since": stack.iter().map(Frame::json).collect::<Vec<_>>(),
-                })
+                Waiting {
+                    thread: name(l),
+                    waits_for: bridge.wanted(jni, l.object.get()),
+                    held_by: holder.map(name),
+                    holds: held.lines().map(str::to_owned).collect(),
+                    stack: told(&stack),
+                }
             })
             .collect();
-        a.findings
-            .write(&json!({"kind": "deadlock", "cycle": true, "threads": threads}));
-        guard(|| a.finish_with("deadlock"));
+        a.findings.write(Line::Deadlock(Standstill {
+            cycle: true,
+            threads,
+        }));
+        guard(|| a.finish_with(RunEnd::Deadlock));
         crate::natives::exit_now(DEADLOCK);
     }
 }

@@ -3,9 +3,9 @@
 use super::{Clock, Env, with};
 use crate::check::Query;
 use crate::jni::Ref;
-use crate::options::Mode;
 use contract::{ARRAY_KINDS, Shared};
 use jni_sys::{jboolean, jint, jlong};
+use protocol::Mode;
 
 pub(super) extern "system" fn array_base(env: Env, _: Ref, u: Ref, array: Ref) -> jlong {
     with(env, |_, jni| jni.array_base(u, array).into())
@@ -18,7 +18,7 @@ pub(super) extern "system" fn address(env: Env, _: Ref, what: jint) -> jlong {
         Some(Shared::Seq) => a.counters.seq_address(),
         Some(Shared::Ids) => a.counters.ids_address(),
         Some(Shared::Direct) => a.direct.is_some().into(),
-        Some(Shared::Events) => a.options.mode.events().into(),
+        Some(Shared::Events) => a.options.mode.makes_events().into(),
         Some(Shared::Control) => a.control.is_some().into(),
         Some(Shared::Choice) => match (&a.control, &a.noise) {
             (Some(control), _) => control.choice_address(),
@@ -34,7 +34,7 @@ pub(super) extern "system" fn address(env: Env, _: Ref, what: jint) -> jlong {
             Some(holder) => holder.escort_address(),
             None => a.sites.table.address(),
         },
-        Some(Shared::Bare) => (a.options.mode == Mode::Bare).into(),
+        Some(Shared::Bare) => (a.options.mode == Mode::None).into(),
         None => 0,
     })
 }
@@ -217,7 +217,7 @@ pub(super) extern "system" fn array(
 
 pub(super) extern "system" fn too_large(env: Env, _: Ref, length: jint) {
     with(env, |a, _| {
-        a.findings.warn(&format!(
+        a.findings.warn(format!(
             "an array of {length} elements is too large to be checked"
         ))
     });

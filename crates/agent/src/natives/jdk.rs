@@ -198,7 +198,7 @@ fn after_blocking(env: Env, f: impl FnOnce(&crate::bridge::Bridge, Jni, bool)) {
 
 fn notifying(env: Env, o: Ref, all: bool) {
     with(env, |a, jni| {
-        if a.options.mode.events()
+        if a.options.mode.makes_events()
             && let Some(b) = a.bridge.get()
         {
             b.notifying(jni, o, all);
@@ -245,7 +245,7 @@ extern "system" fn halt0(env: Env, class: Ref, status: jint) {
     });
     controlled(env, |c, a, jni| {
         c.answer_and_exit(a, jni);
-        a.finish_with("exit");
+        a.finish_with(protocol::RunEnd::Exit);
         exit_now(status);
     });
     original!(HALT as Original)(env, class, status);

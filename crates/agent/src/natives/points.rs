@@ -49,7 +49,11 @@ pub(super) extern "system" fn looped(env: Env, _: Ref, number: jint, back: jbool
 
 pub(super) extern "system" fn late_condition(env: Env, _: Ref) {
     controlled(env, |c, a, _| {
-        c.name_uncontrolled(a, "a lock got a condition after it had been used without")
+        c.name_uncontrolled(
+            a,
+            protocol::control::Cause::Other,
+            "a lock got a condition after it had been used without",
+        )
     });
 }
 

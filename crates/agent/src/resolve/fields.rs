@@ -96,7 +96,11 @@ impl Agent {
     /// which may be of any subclass, nor on the class that the access names,
     /// so the declaring class and what is above it decide, from the top.
     pub(super) fn id_offset<'env>(&self, jni: Jni<'env>, class: Ref<'env>) -> i64 {
-        let Some(bridge) = self.bridge.get().filter(|_| self.options.mode.events()) else {
+        let Some(bridge) = self
+            .bridge
+            .get()
+            .filter(|_| self.options.mode.makes_events())
+        else {
             return 0;
         };
         let (mut c, mut topmost) = (class, 0);

@@ -40,7 +40,7 @@ impl Agent {
                 }
                 let offset = self.offset_of(jni, &field);
                 let volatile = field.modifiers & ACC_VOLATILE != 0;
-                let row = if self.options.mode.events() {
+                let row = if self.options.mode.makes_events() {
                     layout::row(offset, self.slot(&field), id, volatile.into())
                 } else if statics {
                     match self.static_words(jni, &field, false) {

@@ -12,10 +12,10 @@ use crate::Agent;
 use crate::control::Control;
 use crate::jni::{Jni, Ref};
 use crate::jvmti::class_in;
-use crate::options::Mode;
 use contract::site::{FINAL, FINALIZER, IGNORE, VOLATILE};
 use fields::Found;
 use instrument::{ALLOC_FIELD, FREEZE_FIELD, MemberRef, ShadowKind, SiteKind, is_jdk, shadow_name};
+use protocol::Mode;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
@@ -108,7 +108,7 @@ impl Agent {
         let field = self.instance_field(jni, o, target)?;
         let bridge = self.bridge.get()?;
         self.note_place(jni, site, &field);
-        if self.options.mode == Mode::Bare {
+        if self.options.mode == Mode::None {
             return bare_words(&field);
         }
         if field.modifiers & ACC_FINAL != 0 {
@@ -120,7 +120,7 @@ impl Agent {
         if !volatile && !checked {
             return None;
         }
-        if self.options.mode.events() {
+        if self.options.mode.makes_events() {
             let id = self.id_offset(jni, field.class);
             let slot = self.slot(&field);
             return Some(if volatile {
@@ -162,7 +162,7 @@ impl Agent {
         };
         let field = self.find_field(jni, class, target, true)?;
         self.note_place(jni, site, &field);
-        if self.options.mode == Mode::Bare {
+        if self.options.mode == Mode::None {
             return bare_words(&field);
         }
         let checked = checked && self.is_tracked(&field);
@@ -171,7 +171,7 @@ impl Agent {
             return self
                 .options
                 .mode
-                .events()
+                .makes_events()
                 .then(|| [IGNORE, 0, bridge.id_of(jni, field.class)]);
         }
         if let Some(owner) = self.jvmti.class_signature(field.class) {
@@ -194,7 +194,7 @@ impl Agent {
     fn static_words(&self, jni: Jni, field: &Found, read: bool) -> Option<[i64; 3]> {
         let class = self.number_of_class(jni, field.class)?;
         let volatile = field.modifiers & ACC_VOLATILE != 0;
-        if self.options.mode.events() {
+        if self.options.mode.makes_events() {
             let slot = self.slot(field);
             return Some(if volatile {
                 [VOLATILE, slot, class]

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::session::Session;
 use crate::verify::{MAX_STEPS, search};
 use explore::{Config, Order};
+use protocol::Scheduler;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -48,7 +49,8 @@ impl Mixture<'_> {
         if config.max_executions == 0 {
             return Ok(Space::TooLarge);
         }
-        let mut control = controlled_run::control(&config.control, "explore", config.control.seed);
+        let mut control =
+            controlled_run::control(&config.control, Scheduler::Worker, config.control.seed);
         control.max_steps = Some(config.control.max_steps.unwrap_or(MAX_STEPS));
         let limit = config.launch.time_limit.map_or(LIMIT, |l| l.min(LIMIT));
         let by_then = Instant::now().checked_add(limit);

@@ -37,6 +37,7 @@ use driver::store::Store;
 use findings::finding::in_jdk;
 use findings::result::Report;
 use paths::Paths;
+use protocol::RunEnd;
 use report::advice::{OfRace, Story, Validated};
 use stable_names::dotted;
 use std::cell::Cell;
@@ -230,7 +231,7 @@ pub fn from_traces(files: &[PathBuf]) -> Result<Answer, Error> {
         threads = threads.max(found.summary.as_ref().map_or(0, |s| s.threads));
         found.races = shown.races;
         let run = findings::result::Run {
-            ended: "offline".into(),
+            ended: RunEnd::Offline,
             ..Default::default()
         };
         merge.add(found, run);

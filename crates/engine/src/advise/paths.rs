@@ -164,7 +164,7 @@ fn races<R>(events: &[Event], trace: &Trace<R>) -> (Vec<(usize, usize)>, Vec<fin
         let race = names.race(f, "fasttrack", &[]);
         // Here nobody knows whether the JDK called there for itself, behind
         // locks that are not watched.
-        if race.may_be_jdks() {
+        if finding::race_may_be_jdks(&race) {
             continue;
         }
         let second = usize::try_from(f.event).unwrap_or(usize::MAX);
@@ -184,7 +184,7 @@ fn races<R>(events: &[Event], trace: &Trace<R>) -> (Vec<(usize, usize)>, Vec<fin
             other.first.site = events[at].site;
             other.first.write = is_write(&events[at]);
             let race = names.race(&other, "fasttrack", &[]);
-            if race.may_be_jdks() {
+            if finding::race_may_be_jdks(&race) {
                 continue;
             }
             pairs.push((at, second));

@@ -420,7 +420,7 @@ impl Work<'_> {
         tallies.all.extend(target.race.clone().map(Tally::new));
         let named = target.race.is_none();
         let (ran, reached) = {
-            let known = |hit: &findings::control::Hit| {
+            let known = |hit: &findings::finding::Hit| {
                 let others = report.races.iter().filter(|race| race.id != target.name);
                 !named
                     && others
@@ -486,7 +486,7 @@ impl Work<'_> {
         target: &Target,
         reference: &Reference,
         tallies: &mut Tallies,
-        known: impl Fn(&findings::control::Hit) -> bool,
+        known: impl Fn(&findings::finding::Hit) -> bool,
         deadlocks: &mut Vec<Deadlock>,
     ) -> Result<(u64, [bool; 2]), Error> {
         let config = self.config;
@@ -549,7 +549,7 @@ impl Work<'_> {
                 return ControlFlow::Break(());
             }
             ran += 1;
-            warnings.extend(run.findings.warnings.iter().cloned());
+            warnings.extend(run.findings.all_warnings());
             let verdict = reference.judge(&run);
             if let Err(why) = &verdict {
                 let seed = controlled_run::seed(&config.control, number as u64);
@@ -653,7 +653,10 @@ fn ended(verdict: &verdict::Verdict) -> String {
 fn schedule_of(control: &Control, run: &RunResult, ended: String) -> driver::store::Schedule {
     let summary = run.findings.summary.as_ref();
     let summary = summary.and_then(|s| s.control.as_ref());
-    controlled_run::schedule("", Mode::None.name(), control, summary, &run.outcome, ended)
+    driver::store::Schedule {
+        ended,
+        ..controlled_run::schedule("", Mode::None.name(), control, summary, &run.outcome)
+    }
 }
 
 /// The id after those in use.

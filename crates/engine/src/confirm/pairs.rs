@@ -8,7 +8,7 @@
 //! two lines may race on two fields, and a statement may race with itself.
 
 use driver::options::Statement;
-use findings::control::Hit;
+use findings::finding::Hit;
 use findings::finding::{self, Frame, Location};
 use findings::result::{Access, Race};
 
@@ -256,7 +256,7 @@ mod tests {
         let named = |array: &str, from: &str| Location::Array {
             array: array.into(),
             index: Some(1),
-            from: Some(from.into()),
+            from: Some(from.to_owned().into()),
             allocated: None,
         };
         let mut race = race(r.clone(), w.clone());

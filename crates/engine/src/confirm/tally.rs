@@ -6,7 +6,7 @@ use super::pairs::{self, Order};
 use super::verdict::Verdict;
 use driver::store::Schedule;
 use findings::confirmed::{Effect, Harm, Outcome, Replay, Trials};
-use findings::control::Hit;
+use findings::finding::Hit;
 use findings::merge;
 use findings::result::{Race, Status};
 

@@ -9,8 +9,9 @@
 use driver::process::{Outcome, Stopped};
 use driver::run::RunResult;
 use findings::confirmed::Effect;
-use findings::control::{Standstill, Uncaught};
 use findings::finding::Frame;
+use findings::finding::{Standstill, Uncaught};
+use protocol::RunEnd;
 
 /// What an undisturbed run does.
 #[derive(Clone, Debug, Default)]
@@ -105,7 +106,7 @@ impl Reference {
             .summary
             .as_ref()
             .and_then(|s| s.control.as_ref());
-        let word = control.map_or("", |control| control.outcome.as_str());
+        let word = control.map_or(RunEnd::Unknown, |control| control.outcome);
         match outcome.stopped {
             None => {}
             Some(Stopped::Stuck) => return Err("the JVM was stuck and was killed".into()),
@@ -123,11 +124,11 @@ impl Reference {
             return Ok(verdict(Effect::Livelock, who_turns(still)));
         }
         match word {
-            "exit" => {}
-            "deadlock" => return Ok(verdict(Effect::Deadlock, String::new())),
-            "livelock" => return Ok(verdict(Effect::Livelock, String::new())),
-            "stuck" => return Err("it was stuck and had to be ended".into()),
-            "limit" => return Err("it reached the limit of steps".into()),
+            RunEnd::Exit => {}
+            RunEnd::Deadlock => return Ok(verdict(Effect::Deadlock, String::new())),
+            RunEnd::Livelock => return Ok(verdict(Effect::Livelock, String::new())),
+            RunEnd::Stuck => return Err("it was stuck and had to be ended".into()),
+            RunEnd::Limit => return Err("it reached the limit of steps".into()),
             _ => return Err("it ended without a word from the agent".into()),
         }
         let mut uncaught = run.findings.uncaught.iter();
@@ -156,7 +157,7 @@ fn stands(run: &RunResult) -> bool {
         .summary
         .as_ref()
         .and_then(|s| s.control.as_ref());
-    control.is_none_or(|control| control.outcome != "exit")
+    control.is_none_or(|control| control.outcome != RunEnd::Exit)
 }
 
 fn signature(uncaught: &Uncaught) -> (String, Option<Frame>) {
@@ -225,7 +226,7 @@ fn difference(wanted: &Printed, got: &Printed) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use findings::control::ControlSummary;
+    use findings::finding::ControlSummary;
     use findings::finding::{Findings, Summary};
 
     fn outcome(exit: i32, text: &str) -> Outcome {
@@ -237,9 +238,9 @@ mod tests {
         }
     }
 
-    fn run(exit: i32, text: &str, ended: &str) -> RunResult {
+    fn run(exit: i32, text: &str, ended: RunEnd) -> RunResult {
         let control = Some(ControlSummary {
-            outcome: ended.to_owned(),
+            outcome: ended,
             ..ControlSummary::default()
         });
         RunResult {
@@ -277,44 +278,47 @@ mod tests {
 
     #[test]
     fn the_reference_is_the_program_alone_if_control_changes_nothing() {
-        let (reference, text) = known(&outcome(0, "a\nb"), &[run(0, "a\nb", "exit")]);
+        let (reference, text) = known(&outcome(0, "a\nb"), &[run(0, "a\nb", RunEnd::Exit)]);
         assert!(text.contains("alone"), "{text}");
-        assert_eq!(effect(&reference, &run(0, "a\nb", "exit")).0, Effect::Ok);
-        let (kind, detail) = effect(&reference, &run(0, "a\nc", "exit"));
+        assert_eq!(
+            effect(&reference, &run(0, "a\nb", RunEnd::Exit)).0,
+            Effect::Ok
+        );
+        let (kind, detail) = effect(&reference, &run(0, "a\nc", RunEnd::Exit));
         assert_eq!(kind, Effect::OutputDiffers);
         assert_eq!(detail, "it prints \"c\", not \"b\"");
-        let (_, detail) = effect(&reference, &run(3, "a\nb", "exit"));
+        let (_, detail) = effect(&reference, &run(3, "a\nb", RunEnd::Exit));
         assert_eq!(detail, "exit code 3, not 0");
     }
 
     #[test]
     fn a_program_that_prints_the_time_is_compared_with_controlled_runs() {
         let alone = outcome(0, "12:31");
-        let same = || run(0, "00:00", "exit");
+        let same = || run(0, "00:00", RunEnd::Exit);
         assert!(matches!(Reference::choose(&alone, &[same()]), Choice::More));
         let (reference, _) = known(&alone, &[same(), same(), same()]);
         assert_eq!(effect(&reference, &same()).0, Effect::Ok);
         assert_eq!(
-            effect(&reference, &run(0, "x", "exit")).0,
+            effect(&reference, &run(0, "x", RunEnd::Exit)).0,
             Effect::OutputDiffers
         );
-        let (reference, text) = known(&alone, &[same(), run(0, "x", "exit"), same()]);
+        let (reference, text) = known(&alone, &[same(), run(0, "x", RunEnd::Exit), same()]);
         assert_eq!(text, "");
-        assert_eq!(effect(&reference, &run(0, "y", "exit")).0, Effect::Ok);
+        assert_eq!(effect(&reference, &run(0, "y", RunEnd::Exit)).0, Effect::Ok);
     }
 
     #[test]
     fn an_exception_that_always_comes_is_not_the_races() {
-        let mut usual = run(1, "", "exit");
+        let mut usual = run(1, "", RunEnd::Exit);
         usual.findings.uncaught = vec![uncaught("java.lang.Error: 17")];
         let alone = outcome(1, "");
         let once = [usual.clone()];
         assert!(matches!(Reference::choose(&alone, &once), Choice::More));
-        let sometimes = [usual.clone(), run(1, "", "exit")];
+        let sometimes = [usual.clone(), run(1, "", RunEnd::Exit)];
         let (reference, _) = known(&alone, &sometimes);
         assert_eq!(effect(&reference, &usual).0, Effect::Exception);
         let (reference, _) = known(&alone, &[usual.clone(), usual.clone(), usual]);
-        let mut trial = run(1, "", "exit");
+        let mut trial = run(1, "", RunEnd::Exit);
         trial.findings.uncaught = vec![uncaught("java.lang.Error: 18")];
         assert_eq!(effect(&reference, &trial).0, Effect::Ok);
         trial
@@ -328,14 +332,14 @@ mod tests {
 
     #[test]
     fn runs_that_say_nothing_are_not_judged() {
-        let (reference, _) = known(&outcome(0, ""), &[run(0, "", "exit")]);
-        for word in ["stuck", "limit", ""] {
+        let (reference, _) = known(&outcome(0, ""), &[run(0, "", RunEnd::Exit)]);
+        for word in [RunEnd::Stuck, RunEnd::Limit, RunEnd::Unknown] {
             assert!(reference.judge(&run(0, "", word)).is_err(), "{word}");
         }
-        let mut stopped = run(0, "", "exit");
+        let mut stopped = run(0, "", RunEnd::Exit);
         stopped.outcome.stopped = Some(Stopped::Stuck);
         assert!(reference.judge(&stopped).is_err());
-        let still = run(112, "", "deadlock");
+        let still = run(112, "", RunEnd::Deadlock);
         assert_eq!(effect(&reference, &still).0, Effect::Deadlock);
     }
 }

@@ -106,7 +106,7 @@ const REFUSAL: &str = "Error: ";
 
 /// Runs with threads held back, at most, and who does it.
 const HELD_BACK_RUNS: u32 = 4;
-const DRFINDER: &str = "drfinder";
+const DRFINDER: &str = "drfinder-serial";
 
 /// Who looks for hidden races, in turn.
 const SEEKERS: [&str; 3] = ["random", "pct", "pos"];
@@ -357,15 +357,7 @@ fn hidden(hunt: &mut Hunt<'_>) -> Result<String, Error> {
 fn keep(hunt: &mut Hunt<'_>, control: &Control, dir: &RunDir, run: RunResult) -> Result<(), Error> {
     let summary = run.findings.summary.as_ref();
     let summary = summary.and_then(|s| s.control.as_ref());
-    let ended = summary.map_or("unknown", |control| control.outcome.as_str());
-    let row = controlled_run::schedule(
-        "",
-        Mode::FastTrack.name(),
-        control,
-        summary,
-        &run.outcome,
-        ended.to_owned(),
-    );
+    let row = controlled_run::schedule("", Mode::FastTrack.name(), control, summary, &run.outcome);
     add(hunt, run);
     let this = hunt.report.runs.len() as u64;
     controlled_run::keep(

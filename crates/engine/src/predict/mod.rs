@@ -23,6 +23,7 @@ use findings::finding::Findings;
 use findings::merge::Merge;
 use findings::result::{Program, Report, Run, Status};
 use findings::suppress::Suppressions;
+use protocol::RunEnd;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -123,7 +124,7 @@ pub fn from_trace(config: &PredictConfig, path: &Path) -> Result<Predicted, Erro
             found,
             Run {
                 exit: input.program.exit,
-                ended: "offline".into(),
+                ended: RunEnd::Offline,
                 seconds: start.elapsed().as_secs_f64(),
                 ..Run::default()
             },
@@ -259,7 +260,7 @@ fn content(path: &Path, purity: &retrace::Table) -> Result<Input, Error> {
             let summary = findings::finding::Summary {
                 events: Some(events.len() as u64),
                 threads: threads.len() as u64,
-                ended: "exit".into(),
+                ended: RunEnd::Exit,
                 ..Default::default()
             };
             Ok(Input {

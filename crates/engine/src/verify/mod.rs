@@ -24,6 +24,7 @@ use driver::options::Control;
 use explore::{Config, Order, Stop};
 use findings::result::Report;
 use findings::suppress::Suppressions;
+use protocol::Scheduler;
 use resume::{Keeper, Saved};
 use search::{Search, SearchConfig, Standing};
 use serde_json::json;
@@ -101,7 +102,8 @@ pub(crate) fn with(
 }
 
 fn control(config: &VerifyConfig) -> Control {
-    let mut control = controlled_run::control(&config.control, "explore", config.control.seed);
+    let mut control =
+        controlled_run::control(&config.control, Scheduler::Worker, config.control.seed);
     control.max_steps = Some(config.control.max_steps.unwrap_or(MAX_STEPS));
     control
 }

@@ -17,8 +17,10 @@ use driver::pool::{self, Ended, Next, Work, WorkResult};
 use driver::process::{Input, Output, Stopped};
 use driver::run::{Request, RunResult};
 use driver::store::Schedule;
-use explore::{Campaign, Config, Divergence, Execution, Job, Progress, Task};
+use explore::{Campaign, Config, Execution, Job, Progress, Task};
 use findings::finding::{Findings, Frame, Location};
+use protocol::control::{Cause, Uncontrolled};
+use protocol::{RunEnd, Scheduler, execution, files};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -82,14 +84,6 @@ impl Standing {
     }
 }
 
-/// What an execution leaves in its directory.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum ExecutionFile {
-    Execution(Execution),
-    Diverged(Divergence),
-}
-
 /// All that is needed to go on with an exploration, besides what it found.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct State {
@@ -151,7 +145,7 @@ impl<'a> Work<'a> for Watched<'_, 'a, '_> {
         let search = &mut *self.search;
         let taken = match came {
             WorkResult::Run(result) => search.alone(number, *result),
-            WorkResult::Answer(text) => search.answered(number, &text),
+            WorkResult::Answer(answer) => search.answered(number, *answer),
             WorkResult::Died => search.died(number),
         };
         if search.failure.is_none() {
@@ -297,7 +291,7 @@ impl<'a> Search<'a> {
         let dir = self
             .launcher
             .directory(&format!("execution-{}", number + 1))?;
-        let job = dir.file("job.json");
+        let job = dir.file(files::JOB);
         std::fs::write(&job, serde_json::to_vec(&task.job)?)
             .with_context(|| format!("cannot write {}", job.display()))?;
         let plan = Plan {
@@ -317,7 +311,7 @@ impl<'a> Search<'a> {
             .filter_map(|n| self.statements.get(*n as usize).cloned())
             .collect();
         Control {
-            explore: job,
+            scheduler: job.map_or(Scheduler::Worker, Scheduler::Explore),
             pair: (!points.is_empty()).then(|| [points, vec![]]),
             ..self.asked.control.clone()
         }
@@ -334,13 +328,13 @@ impl<'a> Search<'a> {
         }
         self.out_of_hand(found);
         let racing = self.racing(found);
-        let told = std::fs::read(dir.file("execution.json")).ok();
-        let told: Option<ExecutionFile> =
+        let told = std::fs::read(dir.file(files::EXECUTION)).ok();
+        let told: Option<execution::Execution> =
             told.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let control = found.summary.as_ref().and_then(|s| s.control.as_ref());
-        let ended = control.map_or("", |c| c.outcome.as_str());
+        let ended = control.map_or(RunEnd::Unknown, |c| c.outcome);
         match (told, ended) {
-            (Some(ExecutionFile::Execution(execution)), "exit" | "deadlock") => {
+            (Some(execution::Execution::Made(execution)), RunEnd::Exit | RunEnd::Deadlock) => {
                 self.keep(dir, &run, Some(&execution))?;
                 let findings = u64::from(!run.findings.races.is_empty());
                 self.workers.follow(task, &execution);
@@ -350,7 +344,7 @@ impl<'a> Search<'a> {
                     self.campaign.diverged(task, [])?;
                 }
             }
-            (Some(ExecutionFile::Diverged(at)), _) => {
+            (Some(execution::Execution::Diverged(at)), _) => {
                 self.keep(dir, &run, None)?;
                 // A race that was not a point before explains it.
                 if racing.is_empty() {
@@ -359,10 +353,10 @@ impl<'a> Search<'a> {
                 }
                 self.campaign.diverged(task, racing)?;
             }
-            (Some(ExecutionFile::Execution(execution)), _) => {
+            (Some(execution::Execution::Made(execution)), _) => {
                 self.keep(dir, &run, Some(&execution))?;
                 let what = match ended {
-                    "limit" => {
+                    RunEnd::Limit => {
                         "an execution was cut off after too many steps: \
                                 a loop that waits for others, or for ever"
                     }
@@ -379,18 +373,15 @@ impl<'a> Search<'a> {
     /// On a machine that is very busy a thread may seem to wait for something that
     /// only waits for a processor. So such an execution is made again, a few times.
     fn is_mishap(&mut self, found: &Findings) -> bool {
-        let waited = |text: &String| text.ends_with("waited inside the JVM or native code");
-        let again = self.mishaps < MISHAPS && found.warnings.iter().any(waited);
+        let waited = |u: &Uncontrolled| u.cause == Cause::WaitedOutside;
+        let again = self.mishaps < MISHAPS && found.uncontrolled.iter().any(waited);
         self.mishaps += u32::from(again);
         again
     }
 
     fn out_of_hand(&mut self, found: &Findings) {
-        let uncontrolled = found
-            .warnings
-            .iter()
-            .filter_map(|w| w.strip_prefix("not under control: "));
-        self.missing.extend(uncontrolled.map(str::to_owned));
+        let uncontrolled = found.uncontrolled.iter();
+        self.missing.extend(uncontrolled.map(|u| u.what.clone()));
     }
 
     /// The JVM died, or would not start.
@@ -468,7 +459,6 @@ impl<'a> Search<'a> {
         if let (true, Some(execution)) = (new, execution) {
             let control = self.control(None);
             let summary = found.summary.as_ref().and_then(|s| s.control.as_ref());
-            let ended = summary.map_or("unknown", |c| c.outcome.as_str()).to_owned();
             let mode = Mode::FastTrack.name();
             let job = Job {
                 id: 0,
@@ -476,8 +466,7 @@ impl<'a> Search<'a> {
                 order: self.asked.config.order,
                 preemptions: None,
             };
-            let schedule =
-                controlled_run::schedule("", mode, &control, summary, &run.outcome, ended);
+            let schedule = controlled_run::schedule("", mode, &control, summary, &run.outcome);
             let kept = Kept {
                 schedule: Schedule {
                     job: Some(serde_json::to_string(&job)?),
@@ -511,7 +500,7 @@ fn keys(found: &Findings) -> Vec<String> {
     });
     let stills = found.deadlocks.iter().chain(&found.livelocks);
     let stills = stills.map(|still| {
-        let at = |t: &findings::control::Waiting| t.stack.first().map(line);
+        let at = |t: &findings::finding::Waiting| t.stack.first().map(line);
         let threads: Vec<_> = still.threads.iter().map(at).collect();
         format!("deadlock {threads:?}")
     });

@@ -11,7 +11,7 @@ mod table;
 pub use curves::svg;
 pub use table::{by_depth, by_scheduler};
 
-use findings::result::{Hidden, Race};
+use findings::result::{Hidden, Race, RunEnd};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -74,7 +74,7 @@ pub struct Row {
     /// Counted from 1.
     pub run: u32,
     pub seconds: f64,
-    pub ended: String,
+    pub ended: RunEnd,
     #[serde(default)]
     pub races: Vec<Found>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -146,7 +146,7 @@ pub(crate) fn sample() -> Comparison {
         subject: Subject::of(scheduler),
         run,
         seconds,
-        ended: "exit".to_owned(),
+        ended: RunEnd::Exit,
         races: races.iter().map(|n| found(*n)).collect(),
         hidden: (scheduler == "drfinder").then(|| Hidden {
             suspended: 8,

@@ -10,7 +10,7 @@
 //! behind what cannot be put back, every execution gets its own JVM from then on,
 //! and the report says so.
 
-use super::{DIVERGED, ExecutionFile, Search, keys, same};
+use super::{DIVERGED, Search, keys, same};
 use crate::error::Error;
 use crate::launch::{Plan, RunDir};
 use driver::options::{Control, Mode};
@@ -19,8 +19,8 @@ use driver::process::Output;
 use driver::run::{Request, RunError, RunResult};
 use explore::{Campaign, Execution, Job, Task};
 use findings::finding::Findings;
-use serde::Deserialize;
-use serde_json::Value;
+use protocol::execution::{self, Answer};
+use protocol::{RunEnd, files};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Executions in JVMs of their own before a worker is worth its start.
@@ -31,15 +31,6 @@ const TRIALS: u32 = 2;
 const PATIENCE: u32 = 3;
 /// Workers that may die over one execution.
 const DEATHS: u32 = 2;
-
-/// What a worker says of an execution.
-#[derive(Debug, Deserialize)]
-struct Answer {
-    outcome: String,
-    told: Option<ExecutionFile>,
-    findings: Vec<Value>,
-    unfit: Option<String>,
-}
 
 /// How far workers are trusted in this round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -192,9 +183,8 @@ impl<'a> Search<'a> {
             }
             _ => return None,
         };
-        let line = serde_json::to_string(&job).ok()?;
         self.workers.given.insert(number, given);
-        Some(Next::Ask(u64::from(round), line))
+        Some(Next::Ask(u64::from(round), Box::new(job)))
     }
 
     /// An execution that is to have a JVM of its own.
@@ -234,10 +224,10 @@ impl<'a> Search<'a> {
 
     /// What the first execution of the round is, if it was not taken in here.
     fn refer(&mut self, task: Task, dir: &RunDir) {
-        let told = std::fs::read(dir.file("execution.json")).ok();
+        let told = std::fs::read(dir.file(files::EXECUTION)).ok();
         let told = told.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         match told {
-            Some(ExecutionFile::Execution(execution)) => {
+            Some(execution::Execution::Made(execution)) => {
                 self.workers.root = Some((task, execution))
             }
             _ => self.workers.give_up("the first could not be made again"),
@@ -264,7 +254,6 @@ impl<'a> Search<'a> {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let plan = Plan {
             control: Some(Control {
-                worker: true,
                 cpu: Some(self.workers.hired as usize % cores),
                 ..self.control(None)
             }),
@@ -326,13 +315,9 @@ impl<'a> Search<'a> {
         self.campaign = Campaign::new(self.asked.config);
     }
 
-    pub(super) fn answered(&mut self, number: usize, text: &str) -> Result<(), Error> {
+    pub(super) fn answered(&mut self, number: usize, answer: Answer) -> Result<(), Error> {
         let Some(given) = self.workers.given.remove(&number) else {
             return Ok(());
-        };
-        let Ok(answer) = serde_json::from_str::<Answer>(text) else {
-            self.workers.give_up("a worker did not make sense");
-            return self.doubt(given, Doubt::Other);
         };
         if let Some(why) = &answer.unfit {
             self.workers.give_up(why);
@@ -346,9 +331,9 @@ impl<'a> Search<'a> {
     }
 
     fn tried(&mut self, answer: &Answer) {
-        let differs = match (&answer.told, &self.workers.root) {
-            (Some(ExecutionFile::Execution(now)), Some((_, then))) => difference(then, now),
-            (Some(ExecutionFile::Diverged(_)), _) => {
+        let differs = match (&answer.execution, &self.workers.root) {
+            (Some(execution::Execution::Made(now)), Some((_, then))) => difference(then, now),
+            (Some(execution::Execution::Diverged(_)), _) => {
                 Some("it could not be made as it was told".into())
             }
             _ => Some("it was not told of".into()),
@@ -366,8 +351,7 @@ impl<'a> Search<'a> {
 
     /// Takes in an execution of a worker, if there is nothing new about it.
     fn made(&mut self, task: Task, answer: Answer) -> Result<(), Error> {
-        let lines: Vec<String> = answer.findings.iter().map(Value::to_string).collect();
-        let found = Findings::parse(lines.join("\n").as_bytes());
+        let found = Findings::from_lines(answer.findings);
         if self.is_mishap(&found) {
             return Ok(self.campaign.give_back(&task)?);
         }
@@ -375,10 +359,10 @@ impl<'a> Search<'a> {
         if shown.iter().any(|key| !self.seen.contains(key)) {
             return self.doubt(Given::Task(task), Doubt::Showed(shown));
         }
-        let ended = matches!(answer.outcome.as_str(), "exit" | "deadlock");
-        let execution = match answer.told {
-            Some(ExecutionFile::Execution(execution)) if ended => execution,
-            Some(ExecutionFile::Diverged(_)) => {
+        let ended = matches!(answer.outcome, RunEnd::Exit | RunEnd::Deadlock);
+        let execution = match answer.execution {
+            Some(execution::Execution::Made(execution)) if ended => execution,
+            Some(execution::Execution::Diverged(_)) => {
                 return self.doubt(Given::Task(task), Doubt::Diverged);
             }
             _ => return self.doubt(Given::Task(task), Doubt::Other),

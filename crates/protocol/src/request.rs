@@ -1,0 +1,362 @@
+//! What a run is asked, `request.json`. Whatever is absent has a default, so that
+//! the agent also works when somebody loads it by hand.
+
+use crate::percent;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunRequest {
+    pub mode: Mode,
+    /// Class patterns, see `instrument::policy`.
+    pub include: Vec<String>,
+    pub exclude: Vec<String>,
+    pub trusted: Vec<String>,
+    /// Fields whose plain accesses are not checked.
+    pub untracked: Vec<String>,
+    /// Check also what no other thread can know.
+    pub check_unshared: bool,
+    /// Where a recording goes.
+    pub trace: Option<PathBuf>,
+    /// Changes of the program to try, as `instrument::repair` writes them.
+    pub repairs: Vec<String>,
+    /// None: the operating system decides who runs.
+    pub control: Option<Control>,
+}
+
+/// What the agent does with the events of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    #[default]
+    FastTrack,
+    Hybrid,
+    Lockset,
+    H,
+    Record,
+    /// The same with the control flow, for prediction.
+    Full,
+    /// No detector: the run is only controlled.
+    None,
+}
+
+impl Mode {
+    const ALL: [Mode; 7] = [
+        Mode::FastTrack,
+        Mode::Hybrid,
+        Mode::Lockset,
+        Mode::H,
+        Mode::Record,
+        Mode::Full,
+        Mode::None,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::FastTrack => "fasttrack",
+            Mode::Hybrid => "hybrid",
+            Mode::Lockset => "lockset",
+            Mode::H => "h",
+            Mode::Record => "record",
+            Mode::Full => "full",
+            Mode::None => "none",
+        }
+    }
+
+    /// The mode of this name.
+    pub fn named(name: &str) -> Option<Mode> {
+        Mode::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+
+    /// Whether accesses become events instead of being checked on the spot.
+    pub fn makes_events(self) -> bool {
+        !matches!(self, Mode::FastTrack | Mode::None)
+    }
+
+    /// Whether the run is recorded.
+    pub fn records(self) -> bool {
+        matches!(self, Mode::Record | Mode::Full)
+    }
+}
+
+/// Who decides which thread runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scheduler {
+    /// One of the registry of schedulers, by its name.
+    Named(String),
+    /// The schedule in this file is followed.
+    Replay(PathBuf),
+    /// An execution of an exploration; its job is in this file.
+    Explore(PathBuf),
+    /// One execution of an exploration after the other: a worker, which is told of
+    /// them on its socket.
+    Worker,
+    /// The operating system; the run only collects the may-trigger relation.
+    Collect,
+}
+
+/// How schedules and reports call what replays one, and what explores.
+pub const REPLAY: &str = "replay";
+pub const EXPLORE: &str = "explore";
+
+impl Scheduler {
+    pub fn name(&self) -> &str {
+        match self {
+            Scheduler::Named(name) => name,
+            Scheduler::Replay(_) => REPLAY,
+            Scheduler::Explore(_) | Scheduler::Worker => EXPLORE,
+            Scheduler::Collect => "drfinder-collect",
+        }
+    }
+}
+
+impl From<&str> for Scheduler {
+    fn from(name: &str) -> Scheduler {
+        Scheduler::Named(name.to_owned())
+    }
+}
+
+/// How threads are scheduled, when not by the operating system alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Control {
+    pub scheduler: Scheduler,
+    #[serde(default)]
+    pub seed: u64,
+    /// Of PCT; the strategy's own if absent.
+    #[serde(default)]
+    pub depth: Option<u32>,
+    #[serde(default)]
+    pub steps: Option<u64>,
+    /// What the virtual clock says at the start, in milliseconds since 1970.
+    #[serde(default)]
+    pub clock: Option<i64>,
+    /// The two statements to bring together, each in all its places.
+    #[serde(default)]
+    pub pair: Option<[Vec<Statement>; 2]>,
+    /// Where the schedule is written down.
+    #[serde(default)]
+    pub log: Option<PathBuf>,
+    #[serde(default)]
+    pub max_steps: Option<u64>,
+    /// One step of so many wakes a thread for no reason; absent: never.
+    #[serde(default)]
+    pub spurious: Option<u64>,
+    /// Seconds after which a run that does not get on is ended.
+    #[serde(default)]
+    pub watchdog: Option<u64>,
+    /// The processor that its threads share; any, if absent.
+    #[serde(default)]
+    pub cpu: Option<usize>,
+    /// A debugger is attached and stops threads where it likes.
+    #[serde(default)]
+    pub debugger: bool,
+    /// The may-trigger relation of an earlier run, and how many frames it looks at.
+    #[serde(default)]
+    pub relation: Option<PathBuf>,
+    #[serde(default)]
+    pub frames: Option<u32>,
+}
+
+impl Control {
+    pub fn new(scheduler: impl Into<Scheduler>, seed: u64) -> Control {
+        Control {
+            scheduler: scheduler.into(),
+            seed,
+            depth: None,
+            steps: None,
+            clock: None,
+            pair: None,
+            log: None,
+            max_steps: None,
+            spurious: None,
+            watchdog: None,
+            cpu: None,
+            debugger: false,
+            relation: None,
+            frames: None,
+        }
+    }
+}
+
+/// A statement of the program.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Statement {
+    /// One instruction; the class by its internal name.
+    Exact {
+        class: String,
+        method: String,
+        desc: String,
+        bci: u32,
+    },
+    /// Every access on a line.
+    Line { file: String, line: u32 },
+    /// Every access to a field of this name, in the program and in java.util.
+    Field { name: String },
+    /// There, every access to elements of arrays that hold this: a descriptor's
+    /// letter, `L` for all references and `B` for booleans too.
+    Elements { of: char },
+}
+
+impl std::fmt::Display for Statement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Statement::Exact {
+                class,
+                method,
+                desc,
+                bci,
+            } => write!(f, "{class}#{method}#{desc}#{bci}"),
+            Statement::Line { file, line } => write!(f, "{file}:{line}"),
+            Statement::Field { name } => write!(f, "*#field#{name}"),
+            Statement::Elements { of } => write!(f, "*#elements#{of}"),
+        }
+    }
+}
+
+impl From<Statement> for String {
+    fn from(statement: Statement) -> String {
+        statement.to_string()
+    }
+}
+
+impl TryFrom<String> for Statement {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Statement, String> {
+        text.parse()
+    }
+}
+
+impl std::str::FromStr for Statement {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Statement, String> {
+        match text.split('#').collect::<Vec<&str>>()[..] {
+            [class, method, desc, bci] => {
+                return Ok(Statement::Exact {
+                    class: class.to_owned(),
+                    method: method.to_owned(),
+                    desc: desc.to_owned(),
+                    bci: bci
+                        .parse()
+                        .map_err(|_| format!("{bci:?} in {text:?} is no number"))?,
+                });
+            }
+            ["*", "field", name] => {
+                let name = name.to_owned();
+                return Ok(Statement::Field { name });
+            }
+            ["*", "elements", of] if of.len() == 1 => {
+                let of = of.chars().next().unwrap_or('L');
+                return Ok(Statement::Elements { of });
+            }
+            _ => {}
+        }
+        let line = text
+            .rsplit_once(':')
+            .filter(|(file, _)| !file.is_empty())
+            .and_then(|(file, line)| Some((file, line.parse().ok()?)));
+        match line {
+            Some((file, line)) => Ok(Statement::Line {
+                file: file.to_owned(),
+                line,
+            }),
+            None => Err(format!("{text:?} is no statement; write File.java:12")),
+        }
+    }
+}
+
+/// A pair as it stands in the header of a schedule log.
+pub fn pair_text(sides: &[Vec<Statement>; 2]) -> String {
+    let sides = sides.each_ref().map(|side| {
+        let encoded = |statement: &Statement| percent::encode(statement.to_string().as_bytes());
+        side.iter().map(encoded).collect::<Vec<_>>().join("|")
+    });
+    sides.join(";")
+}
+
+/// The pair of a schedule; `None` if it has none, or none that makes sense.
+pub fn read_pair(text: &str) -> Option<[Vec<Statement>; 2]> {
+    let statement = |text: &str| String::from_utf8(percent::decode(text)?).ok()?.parse().ok();
+    let side = |text: &str| text.split('|').map(statement).collect::<Option<Vec<_>>>();
+    let (a, b) = text.split_once(';')?;
+    Some([side(a)?, side(b)?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_empty_request_is_one() {
+        let nothing: RunRequest = serde_json::from_str("{}").unwrap();
+        assert_eq!(nothing, RunRequest::default());
+        assert_eq!(nothing.mode, Mode::FastTrack);
+    }
+
+    #[test]
+    fn a_request_comes_back() {
+        let exact = Statement::Exact {
+            class: "a/B$C".into(),
+            method: "<init>".into(),
+            desc: "(I)V".into(),
+            bci: 7,
+        };
+        let request = RunRequest {
+            mode: Mode::None,
+            include: vec!["com.shop.**".into(), "x,y".into()],
+            control: Some(Control {
+                pair: Some([vec![exact], vec![]]),
+                watchdog: Some(60),
+                ..Control::new(Scheduler::Replay("/a b.pfs".into()), 9)
+            }),
+            ..RunRequest::default()
+        };
+        let text = serde_json::to_string(&request).unwrap();
+        assert!(text.contains(r##""a/B$C#<init>#(I)V#7""##), "{text}");
+        assert_eq!(serde_json::from_str::<RunRequest>(&text).unwrap(), request);
+    }
+
+    #[test]
+    fn modes_by_name() {
+        for mode in Mode::ALL {
+            assert_eq!(Mode::named(mode.name()), Some(mode));
+            let text = serde_json::to_string(&mode).unwrap();
+            assert_eq!(text, format!("\"{}\"", mode.name()));
+        }
+        assert_eq!(Mode::named("magic"), None);
+    }
+
+    #[test]
+    fn statements_are_read_as_they_are_written() {
+        for text in [
+            "*#field#total",
+            "*#elements#J",
+            "A.java:12",
+            "a/B$C#<init>#(I)V#7",
+        ] {
+            assert_eq!(text.parse::<Statement>().unwrap().to_string(), text);
+        }
+        for bad in ["", "A.java", ":3", "A.java:x", "a#b#c", "a#b#c#d"] {
+            assert!(bad.parse::<Statement>().is_err(), "{bad}");
+        }
+        let pair = ["A.java:1|B.java:2", "a/B$C#m#()V#1"].map(|side| {
+            let side = side.split('|').map(|s| s.parse().unwrap());
+            side.collect::<Vec<Statement>>()
+        });
+        assert_eq!(read_pair(&pair_text(&pair)), Some(pair));
+        assert_eq!(read_pair(""), None);
+        assert_eq!(read_pair("A%2"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_pair_can_be_read_or_not(text in "[%;|#:a-f0-9]{0,30}") {
+            read_pair(&text);
+        }
+    }
+}
