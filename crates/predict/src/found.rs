@@ -89,7 +89,7 @@ impl Predictions {
     }
 
     /// Races that are not listed: on further elements of arrays, by statements
-    /// that are in the list; and beyond [`MOST_PAIRS`].
+    /// that are in the list; and beyond `MOST_PAIRS`.
     pub fn beyond(&self) -> u64 {
         self.beyond
     }

@@ -17,7 +17,7 @@
 //! # Algorithm
 //! For each node, backwards: a node all of whose successors are inevitably led
 //! to it is so itself; those of whose successors some are are what it depends
-//! on. Nodes times edges at worst; beyond [`MOST`] steps nothing is worked out
+//! on. Nodes times edges at worst; beyond `MOST` steps nothing is worked out
 //! and every node is taken to depend on every decision, which is true enough:
 //! the latest decision then stands for all before it.
 

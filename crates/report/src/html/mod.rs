@@ -4,7 +4,7 @@
 //!
 //! Everything in a result comes from the program under test and may be hostile.
 //! It goes into the page as JSON inside a data block in which nothing can end
-//! the block ([`embedded`]), the script shows it as text only, and a content
+//! the block (`embedded`), the script shows it as text only, and a content
 //! security policy lets no script run but this one, which it names by its hash.
 
 mod data;

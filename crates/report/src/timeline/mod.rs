@@ -4,7 +4,7 @@
 //! A schedule has the decisions of a run, not all that its threads did: where
 //! only one thread could go on there was nothing to decide. So of
 //! happens-before only those edges are drawn that the decisions prove
-//! ([`edges`]); there may be more. A row of a witness stands for several events
+//! (`edges`); there may be more. A row of a witness stands for several events
 //! of one thread, the last of which is named.
 
 mod edges;
