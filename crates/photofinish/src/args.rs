@@ -36,18 +36,18 @@ pub struct Cli {
     /// Options of the project [default: photofinish.toml, if there is one]
     #[arg(long, value_name = "FILE", global = true)]
     pub config: Option<PathBuf>,
-    /// Leave photofinish.toml alone
+    /// Ignore photofinish.toml
     #[arg(long, global = true, conflicts_with = "config")]
     pub no_config: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Everything, in order: who just wants to know begins here
+    /// Find races with all other commands, in order: start here
     ///
-    /// Runs the program freely and records it, predicts what other schedules
-    /// would show, makes each suspected race happen, looks for races that
-    /// hide, all within `--time-limit` (5 minutes). Ctrl-C ends it with what was
+    /// Runs the program freely and records it, predicts races of other
+    /// schedules, makes suspected races happen, looks for hidden races, explores
+    /// small programs and tries repairs, all within `--time-limit` (5 minutes). Ctrl-C ends it with what was
     /// found so far. The program gets no input unless `--input` gives it some,
     /// and what it prints is not shown; `-v` shows it for the first run.
     Hunt(Box<Hunt>),
@@ -62,42 +62,42 @@ pub enum Command {
     /// The trace is written as the program runs: if it is killed, everything
     /// up to the last flush is there.
     Record(Record),
-    /// Make suspected races happen, and see what comes of it
+    /// Make suspected races happen, and show the outcome
     ///
     /// Takes pairs of statements from a run of its own with the hybrid
     /// detector, from a saved report, or from the command line; then runs the
-    /// program again and again with one thread at a time, and holds threads
-    /// back at either statement until another arrives at the other, on the
-    /// same location. A race that was made to happen is confirmed, with what
-    /// came of it in either order and a command that replays each.
+    /// program again and again with one thread at a time, and delays threads
+    /// at either statement until another thread is at the other one, on the
+    /// same location. A race that was made to happen is confirmed, with the
+    /// outcome of either order and a command that replays each.
     Confirm(Box<Confirm>),
-    /// Run a program under several schedulers, and see what each finds and costs
+    /// Run a program under several schedulers, and compare what they find and cost
     ///
     /// Prints, for each scheduler, how many races it found, which of them no
     /// other did, how many it missed, its time and how often it thrashed. The
-    /// program gets no input, and what it prints is not shown. Interrupted, the
-    /// same command goes on where it stopped: runs are kept in --results.
+    /// program gets no input, and what it prints is not shown. After an
+    /// interruption the same command continues where it stopped: runs are kept in --results.
     Compare(Box<Compare>),
     /// Explain races and propose repairs, each tried before it is shown
     ///
     /// Runs the program under control a number of times, with all accesses
     /// recorded, and learns from these runs what would have ordered the accesses
-    /// that raced. Each repair that can be made in bytecode is then made when the
-    /// class is loaded, and the program is run again. From traces alone
-    /// (--trace) repairs are proposed and not tried.
+    /// that raced. Each repair that can be made in bytecode is then applied when the
+    /// class is loaded, and the program runs again. From traces alone
+    /// (--trace) repairs are proposed but not tried.
     Advise(Box<Advise>),
     /// Repeat a run of `confirm` or of `detect --scheduler` exactly
     ///
-    /// Exit codes: 66 the run went as before and something is wrong in it,
-    /// 0 it went as before and nothing is, 70 it went another way.
+    /// Exit codes: 66 the same run again, with something found in it, 0 the same
+    /// run again, with nothing found, 70 the run diverged.
     Replay(Replay),
     /// Explore every schedule of a program, and say whether that is complete
     ///
     /// The program is executed again and again, with one thread at a time,
-    /// until every order of what its threads do to each other was seen once.
-    /// Statements that race become scheduling points too. When it is complete,
-    /// no schedule of this program on this input has another race, deadlock or
-    /// uncaught exception than those reported.
+    /// until every order of the operations by which its threads interact was
+    /// seen once. Statements that race become scheduling points, too. When it is
+    /// complete, no schedule of this program on this input has a race, deadlock
+    /// or uncaught exception other than those reported.
     Verify(Box<Verify>),
     /// Predict races that another schedule of one run would show
     ///
@@ -106,7 +106,7 @@ pub enum Command {
     /// reordering of the run that a separate checker accepted; it is observed
     /// if happens-before leaves it unordered in the run itself.
     Predict(Predict),
-    /// Look into recorded traces
+    /// Inspect and convert recorded traces
     #[command(subcommand)]
     Trace(TraceCommand),
     /// Render a saved result for the terminal
@@ -137,13 +137,13 @@ pub enum Engine {
     Hb,
     /// Schedulable happens-before: no synchronisation reordered
     Shb,
-    /// Weak causal precedence: more, and only the first is a promise; potential
+    /// Weak causal precedence: more races, only the first guaranteed; potential
     Wcp,
     /// Sync-preserving: critical sections keep their order
     Syncp,
-    /// Optimistic sync-reversal: critical sections change places where needed
+    /// Optimistic sync-reversal: critical sections are reordered where needed
     Osr,
-    /// Sliced causality: also reads on which nothing hangs may see another value
+    /// Sliced causality: reads that nothing depends on may see another value
     Sliced,
 }
 
@@ -151,18 +151,18 @@ pub enum Engine {
 pub enum Scheduler {
     /// The operating system decides
     Native,
-    /// One thread at a time; at each synchronisation any may be next
+    /// One thread at a time; at each scheduling point a random one is next
     Random,
     /// One at a time by random priorities, changed at a few random places
     Pct,
-    /// One at a time by priorities of operations, drawn anew after conflicts
+    /// One at a time by priorities of operations, drawn again after conflicts
     Pos,
     /// Free-running, with random delays at synchronisation
     Contest,
-    /// Free-running, but who requests a lock may have to wait for one who may
-    /// come to such a lock: shows races that the usual order hides
+    /// Free-running, but a thread that requests a lock may have to wait for one
+    /// that may lead to such a lock: shows races that the usual order hides
     Drfinder,
-    /// The same with one thread at a time: what is found can be replayed
+    /// The same with one thread at a time: races can be replayed
     DrfinderSerial,
 }
 
@@ -180,13 +180,13 @@ pub struct Detect {
     /// What counts as a race
     #[arg(long, value_enum, default_value = "fasttrack")]
     pub detector: Detector,
-    /// Who decides which thread runs
+    /// How to decide which thread runs
     #[arg(long, value_enum, default_value = "native")]
     pub scheduler: Scheduler,
     /// Run the program this many times and merge what is found
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
-    /// Look at a recorded trace instead of running a program
+    /// Analyse a recorded trace instead of running a program
     #[arg(long, value_name = "FILE", conflicts_with_all = ["program", "runs"])]
     pub trace: Option<PathBuf>,
     /// With pct: how many orderings a bug may need [default: 3]; with drfinder:
@@ -228,7 +228,7 @@ pub struct Confirm {
     /// Do not stop when a race has been confirmed in both orders
     #[arg(long)]
     pub all_trials: bool,
-    /// Runs side by side [default: one a core]
+    /// Runs side by side [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,
     /// The program's standard input [default: none]
@@ -244,7 +244,7 @@ pub struct Confirm {
 
 #[derive(Debug, Args)]
 pub struct Replay {
-    /// What to replay, as the report calls it: `R1`, `R1.exception`, `D1`
+    /// What to replay, by its name in the report: `R1`, `R1.exception`, `D1`
     #[arg(value_name = "ID", required_unless_present = "log")]
     pub id: Option<String>,
     /// Where the results were kept
@@ -253,13 +253,13 @@ pub struct Replay {
     /// An earlier result than the latest, by its number
     #[arg(long, value_name = "N")]
     pub result: Option<i64>,
-    /// A schedule of its own, for the program given after `--`
+    /// A schedule from a file, for the program given after `--`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["id", "results", "result"])]
     pub log: Option<PathBuf>,
     /// Let a debugger attach to this port before the program begins
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub debug: Option<u16>,
-    /// Seconds without a sign of life after which the run is ended
+    /// Seconds without progress after which the run is ended
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u64).range(1..))]
     pub watchdog: u64,
     #[command(flatten)]
@@ -271,7 +271,7 @@ pub struct Replay {
 /// Runs with one thread at a time.
 #[derive(Clone, Debug, Args)]
 pub struct Control {
-    /// What random choices begin with; run or trial N uses this plus N - 1
+    /// Seed of all random choices; run or trial N uses this plus N - 1
     #[arg(long, value_name = "S", default_value = "1")]
     pub seed: u64,
     /// Where results and the schedules to replay are kept
@@ -280,7 +280,7 @@ pub struct Control {
     /// End a controlled run after this many scheduling steps
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_steps: Option<u64>,
-    /// Seconds without a sign of life after which a controlled run is ended
+    /// Seconds without progress after which a controlled run is ended
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u64).range(1..))]
     pub watchdog: u64,
     /// What the program's clock says at the start of a controlled run, in
@@ -291,7 +291,7 @@ pub struct Control {
 
 #[derive(Debug, Args)]
 pub struct Predict {
-    /// How to predict; several give a table that compares them
+    /// Prediction engines; several give a table that compares them
     #[arg(
         long,
         value_enum,
@@ -300,11 +300,12 @@ pub struct Predict {
         default_value = "hb,shb,syncp,osr,sliced"
     )]
     pub engine: Vec<Engine>,
-    /// Look at a recorded trace, or at STD text, instead of running a program
+    /// Analyse a recorded trace, or STD text, instead of running a program
     #[arg(long, value_name = "FILE", conflicts_with = "program")]
     pub trace: Option<PathBuf>,
-    /// Also predict where something comes into a critical section, or into a
-    /// unit named with --units, that no serial order explains
+    /// Also predict violations of atomicity: accesses that interleave with a
+    /// critical section, or with a unit named with --units, in a way that no
+    /// serial order explains
     #[arg(long)]
     pub atomicity: bool,
     /// Methods that are meant to be atomic: `com.shop.Bank.transfer`, `Bank.*`
@@ -320,11 +321,11 @@ pub struct Predict {
     /// Where --confirm keeps results and the schedules to replay
     #[arg(long, value_name = "DIR", default_value = driver::store::DEFAULT)]
     pub results: PathBuf,
-    /// Give up on a property after so many cuts, and say so
+    /// Stop checking a property after this many states, and say so
     #[arg(long, value_name = "N", default_value = "1000000")]
     pub cuts: u64,
-    /// What methods do that are not instrumented, besides what is known of the
-    /// JDK: lines such as `pure com.shop.Money.*`
+    /// Effects of methods without probes, in addition to the table of the JDK:
+    /// lines such as `pure com.shop.Money.*`
     #[arg(long, value_name = "FILE")]
     pub purity: Option<PathBuf>,
     #[command(flatten)]
@@ -338,7 +339,7 @@ pub struct Record {
     /// Where the trace goes
     #[arg(short, long, value_name = "FILE", default_value = "trace.pft")]
     pub output: PathBuf,
-    /// Also the way of each thread through the code, for `predict`
+    /// Also record the control flow of each thread, for `predict`
     #[arg(long)]
     pub full: bool,
     #[command(flatten)]
@@ -349,21 +350,21 @@ pub struct Record {
 
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
-    /// What the trace is of, and how big
+    /// Show what program a trace is of, and its size
     Info { file: PathBuf },
-    /// Events by kind and thread, and where most of them come from
+    /// Count events by kind, thread and statement
     Stats { file: PathBuf },
     /// Turn a trace into RAPID's STD text, or STD text into a trace
     ///
-    /// What STD has no word for is left out or approximated, and counted.
+    /// Events that STD cannot express are left out or approximated, and counted.
     Convert(ConvertArgs),
-    /// Make a trace of a part of another
+    /// Cut a part out of a trace
     Cut(CutArgs),
-    /// Make one trace of several: parts of one run, or several runs
+    /// Merge several traces into one: parts of one run, or several runs
     ///
     /// Parts, made with `cut`, are put together again in the order of the run.
-    /// Runs of one program stand one after the other: what is said of the whole
-    /// is what would be said of them one by one.
+    /// Runs of one program follow one another: an analysis of the whole gives the
+    /// same results as analyses of each run.
     Merge(MergeArgs),
 }
 
@@ -371,10 +372,10 @@ pub enum TraceCommand {
 pub struct ConvertArgs {
     /// A trace or STD text; its content tells which
     pub file: PathBuf,
-    /// Where the other form goes; STD text also to `-`, standard output
+    /// The output file; STD text also to `-`, standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Leave out lines of STD text that make no sense, and count them
+    /// Leave out malformed lines of STD text, and count them
     #[arg(long)]
     pub lenient: bool,
 }
@@ -394,7 +395,7 @@ pub struct CutArgs {
     /// Only these threads, by number
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub threads: Vec<u32>,
-    /// Also what lies behind lost events
+    /// Also events after a gap
     #[arg(long)]
     pub across_gaps: bool,
 }
@@ -417,13 +418,13 @@ pub struct Launch {
     /// Classes to leave alone
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub exclude: Vec<String>,
-    /// Packages whose own accesses are taken to be right
+    /// Packages whose own accesses are not checked
     #[arg(long, value_name = "PACKAGE", value_delimiter = ',')]
     pub trusted: Vec<String>,
     /// Fields whose plain accesses are not checked: `com.shop.Bank.total`, `Cache.*`
     #[arg(long, value_name = "FIELD", value_delimiter = ',', value_parser = field)]
     pub untracked: Vec<String>,
-    /// Check also accesses that cannot race because no other thread knows the
+    /// Also check accesses that cannot race because no other thread can reach the
     /// object: to measure what leaving them out saves
     #[arg(long, hide = true)]
     pub check_unshared: bool,
@@ -461,14 +462,14 @@ pub struct Show {
     /// Write the schedules that were kept as a trace for ui.perfetto.dev
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
-    /// Races to say nothing of, with the reason for each: lines such as
+    /// File of known races to hide, with a reason for each: lines such as
     /// `race com.shop.Stats.* because a lost count does no harm`
     #[arg(long, value_name = "FILE")]
     pub suppress: Option<PathBuf>,
     /// Where Java sources are, besides the usual places
     #[arg(long, value_name = "DIR", value_delimiter = ',')]
     pub sources: Vec<PathBuf>,
-    /// Say nothing but errors
+    /// Print nothing but errors
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
     /// Whole stacks, every class left alone, progress

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub struct Advise {
     /// Advise on the program of this report (JSON), with its statements as
-    /// places where threads take turns
+    /// scheduling points
     #[arg(long, value_name = "FILE", conflicts_with = "trace")]
     pub from: Option<PathBuf>,
-    /// Look at recorded traces instead of running a program; nothing is tried
+    /// Analyse recorded traces instead of running a program; nothing is tried
     #[arg(long, value_name = "FILE", conflicts_with = "program")]
     pub trace: Vec<PathBuf>,
     /// Controlled runs to learn from, and with each repair
@@ -26,7 +26,7 @@ pub struct Advise {
     /// Free runs that measure what a repair costs; 0 for none
     #[arg(long, value_name = "N", default_value = "3")]
     pub cost_runs: u32,
-    /// Runs side by side [default: one a core]
+    /// Runs side by side [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,
     /// The program's standard input [default: none]

@@ -28,7 +28,7 @@ pub struct Compare {
     /// All runs and what they found, as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Say nothing but the tables
+    /// Print nothing but the tables
     #[arg(short, long)]
     pub quiet: bool,
     #[command(flatten)]

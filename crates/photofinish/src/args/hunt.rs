@@ -10,13 +10,13 @@ pub struct Hunt {
     /// Runs for each pair of statements that may race
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
     pub trials: u32,
-    /// Runs under control that look for what free runs do not show
+    /// Controlled runs that look for races that free runs do not show
     #[arg(long, value_name = "N", default_value = "20")]
     pub runs: u32,
     /// Stages to leave out, as the summary calls them: `advise`, `predict`
     #[arg(long, value_name = "STAGE", value_delimiter = ',')]
     pub skip: Vec<String>,
-    /// Runs side by side [default: one a core]
+    /// Runs side by side [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,
     /// The program's standard input in every run; `-` reads it from ours
@@ -38,6 +38,6 @@ pub struct Completions {
 
 #[derive(Debug, Args)]
 pub struct Man {
-    /// The command whose page is wanted, instead of the first
+    /// The command to document, instead of the first page
     pub command: Option<String>,
 }

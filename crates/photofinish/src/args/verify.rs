@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct Verify {
-    /// Whom to let go on first where it is open: to meet a first race sooner
+    /// Which thread to prefer, to find a first race sooner
     #[arg(long, value_enum, default_value = "plain")]
     pub order: SearchOrder,
     /// Explore only executions with at most K preemptions: `preemptions=2`
@@ -21,11 +21,11 @@ pub struct Verify {
     /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_seconds: Option<u64>,
-    /// Go on with the exploration of this program in --results that was
-    /// stopped, interrupted or killed; limits may be others than then
+    /// Continue the exploration of this program in --results that was stopped,
+    /// interrupted or killed; limits may differ
     #[arg(long)]
     pub resume: bool,
-    /// Executions side by side [default: one a core]
+    /// Executions side by side [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,
     /// Make every execution in a JVM of its own
@@ -44,15 +44,15 @@ pub struct Verify {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SearchOrder {
-    /// As few switches as there can be
+    /// As few switches as possible
     Plain,
     /// Writes
     WritesFirst,
-    /// What touches a location that another thread wrote
+    /// Accesses to a location that another thread wrote
     WatchWritten,
-    /// Threads that did not lately acquire what another had released
+    /// Threads that did not recently acquire what another had released
     AvoidReleaseAcquire,
-    /// Acquires of what nobody has released yet
+    /// Acquires of what no thread has released yet
     AcquireFirst,
 }
 
