@@ -4,6 +4,8 @@
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// What a run waits for.
@@ -24,6 +26,7 @@ pub struct Interrupts {
     pub(crate) sender: Sender<Message>,
     pub(crate) receiver: Receiver<Message>,
     handle: Handle,
+    requested: Arc<AtomicBool>,
 }
 
 impl Interrupts {
@@ -32,10 +35,13 @@ impl Interrupts {
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
         let handle = signals.handle();
         let to = sender.clone();
+        let requested = Arc::new(AtomicBool::new(false));
+        let seen = requested.clone();
         std::thread::Builder::new()
             .name("signals".into())
             .spawn(move || {
                 for signal in signals.forever() {
+                    seen.store(true, Ordering::Relaxed);
                     if to.send(Message::Signal(signal)).is_err() {
                         break;
                     }
@@ -45,7 +51,13 @@ impl Interrupts {
             sender,
             receiver,
             handle,
+            requested,
         })
+    }
+
+    /// Whether a signal has come, for work that waits for no program.
+    pub fn is_requested(&self) -> bool {
+        self.requested.load(Ordering::Relaxed)
     }
 }
 

@@ -4,6 +4,7 @@
 //! finding             what a run said ─► merge ─► result, confirmed  the JSON contract
 //! absorb              two results of one program made one
 //! suppress, baseline  what is known already
+//! compare             several schedulers side by side
 //! fingerprint         the same finding in another version of the program
 //! text                names of the program's, safe to print
 //! sources             where source lines come from
@@ -11,6 +12,7 @@
 
 mod absorb;
 pub mod baseline;
+pub mod compare;
 pub mod confirmed;
 pub mod finding;
 pub mod fingerprint;

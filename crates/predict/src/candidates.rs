@@ -14,6 +14,7 @@ use crate::found::{AnyAccess, Key, Prediction, Predictions, Standing};
 use crate::index::{Index, NONE};
 use crate::verify::{Checked, Verifier};
 use crate::witness::Witness;
+use crate::{STOPPED, ShouldStop};
 use detect::held::HeldLocks;
 use order::LockSetId;
 use smallvec::SmallVec;
@@ -74,12 +75,16 @@ struct Cursor {
     tries: u32,
 }
 
+/// Accesses looked at between two questions whether to stop.
+const ASK_EVERY: u32 = 64;
+
 /// All races of the trace, as the judge sees it. Only those whose witness the
 /// checker accepts are in the result.
 pub(crate) fn search<'a>(
     index: &Index<'a>,
     judge: &mut impl Judge,
     verifier: Verifier<'a>,
+    stop: &ShouldStop<'_>,
 ) -> Predictions {
     let mut found = Predictions::default();
     if !index.candidate.iter().any(|c| *c) {
@@ -94,6 +99,7 @@ pub(crate) fn search<'a>(
         slots: vec![NONE; index.candidate.len()],
         found,
     };
+    let mut accesses = 0u32;
     for (at, e) in (0u32..).zip(index.events) {
         if search.found.is_full() {
             let why = format!("the search ended with {} pairs", search.found.len());
@@ -105,6 +111,11 @@ pub(crate) fn search<'a>(
             Some(access) => {
                 let var = index.var[at as usize];
                 if index.candidate[var as usize] {
+                    accesses += 1;
+                    if accesses.is_multiple_of(ASK_EVERY) && stop() {
+                        search.found.incomplete = Some(STOPPED.to_owned());
+                        break;
+                    }
                     search.access(at, e, access, var, judge);
                 }
             }

@@ -10,9 +10,9 @@
 //! # Cost
 //! Constant for nearly every event: see [`detect::fasttrack`], which this is.
 
-use crate::Engine;
 use crate::deps::Deps;
 use crate::found::{Prediction, Predictions, Standing};
+use crate::{Engine, ShouldStop};
 use detect::{Detector, FastTrack};
 use trace::Event;
 
@@ -26,7 +26,7 @@ impl Engine for Hb {
         self.detector.events(events);
     }
 
-    fn finish(self: Box<Self>, _: &[Event], _: &Deps) -> Predictions {
+    fn finish(self: Box<Self>, _: &[Event], _: &Deps, _: &ShouldStop<'_>) -> Predictions {
         let mut found = Predictions::default();
         for f in self.detector.findings() {
             found.add(Prediction {

@@ -64,9 +64,16 @@ pub trait Engine: std::fmt::Debug + Send {
 
     /// The run is over. `trace` is all of it, or nothing if the caller did not
     /// keep it, which it must for engines that [need it](Method::needs_trace);
-    /// `deps` is what its events depend on, for the engine that asks.
-    fn finish(self: Box<Self>, trace: &[Event], deps: &Deps) -> Predictions;
+    /// `deps` is what its events depend on, for the engine that asks. A search
+    /// that is told to stop gives what it has found, and says that it is not all.
+    fn finish(self: Box<Self>, trace: &[Event], deps: &Deps, stop: &ShouldStop<'_>) -> Predictions;
 }
+
+/// Says whether an engine is to stop before its end: asked now and then.
+pub type ShouldStop<'a> = dyn Fn() -> bool + 'a;
+
+/// Why an engine that was told to stop is not complete.
+pub(crate) const STOPPED: &str = "there was no more time";
 
 /// The registry: every engine by its name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -129,9 +136,22 @@ impl Method {
 
     /// Everything this method finds in a trace.
     pub fn run_with(self, trace: &[Event], deps: &Deps) -> Predictions {
+        self.run_until(trace, deps, &|| false)
+    }
+
+    /// What this method finds in a trace until it is told to stop.
+    pub fn run_until(self, trace: &[Event], deps: &Deps, stop: &ShouldStop<'_>) -> Predictions {
         let mut engine = self.engine();
         // As many at a time as a reader of traces hands over.
-        trace.chunks(4096).for_each(|some| engine.events(some));
-        engine.finish(trace, deps)
+        let mut some = trace.chunks(4096);
+        let stopped = some.any(|some| {
+            engine.events(some);
+            stop()
+        });
+        let mut found = engine.finish(trace, deps, stop);
+        if stopped {
+            found.incomplete.get_or_insert_with(|| STOPPED.to_owned());
+        }
+        found
     }
 }

@@ -35,7 +35,6 @@
 //! from the reversed section on. The paper's bound is quadratic; the budget
 //! makes it linear here.
 
-use crate::Engine;
 use crate::candidates::{self, Judge, Pair, Verdict};
 use crate::deps::Deps;
 use crate::found::Predictions;
@@ -44,6 +43,7 @@ use crate::signals;
 use crate::syncp::{Bounds, Preserving, kept};
 use crate::verify::Verifier;
 use crate::witness::Witness;
+use crate::{Engine, ShouldStop};
 use rustc_hash::FxHashMap;
 use trace::{Event, LockId, ObjId, Op, ThreadId};
 
@@ -60,7 +60,7 @@ pub struct Osr;
 impl Engine for Osr {
     fn events(&mut self, _: &[Event]) {}
 
-    fn finish(self: Box<Self>, trace: &[Event], _: &Deps) -> Predictions {
+    fn finish(self: Box<Self>, trace: &[Event], _: &Deps, stop: &ShouldStop<'_>) -> Predictions {
         let unknown = Deps::unknown();
         let verifier = Verifier::new(trace, &unknown);
         let index = Index::new(verifier.trace());
@@ -70,7 +70,7 @@ impl Engine for Osr {
             possible: false,
             turns: Turns::new(&index),
         };
-        let mut found = candidates::search(&index, &mut judge, verifier);
+        let mut found = candidates::search(&index, &mut judge, verifier, stop);
         judge.turns.account(&mut found);
         found
     }

@@ -24,7 +24,6 @@
 //! that its thread does not know yet. The clock of a last write is shared by
 //! all writes of the thread between two acquires.
 
-use crate::Engine;
 use crate::deps::Deps;
 use crate::found::{AnyAccess, Predictions, Standing};
 use crate::history::{History, Past, report};
@@ -32,6 +31,7 @@ use crate::index::Index;
 use crate::signals::Signals;
 use crate::syncp;
 use crate::verify::{Checked, Verifier};
+use crate::{Engine, ShouldStop};
 use detect::clocks::{Clocks, Edges};
 use order::{ClockView, Epoch, VectorClock};
 use rustc_hash::FxHashMap;
@@ -86,7 +86,7 @@ impl Engine for Shb {
         }
     }
 
-    fn finish(mut self: Box<Self>, trace: &[Event], _: &Deps) -> Predictions {
+    fn finish(mut self: Box<Self>, trace: &[Event], _: &Deps, _: &ShouldStop<'_>) -> Predictions {
         if !trace.is_empty() && !self.found.is_empty() {
             prove(&mut self.found, trace);
         }

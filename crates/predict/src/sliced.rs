@@ -27,7 +27,6 @@
 //! of earlier ones, threads × open sections × log; attempts at reordering sections
 //! walk over a part of the trace, within the same budget.
 
-use crate::Engine;
 use crate::candidates::{self, Judge, Pair, Verdict};
 use crate::deps::{Dep, Deps, Needs};
 use crate::found::Predictions;
@@ -36,6 +35,7 @@ use crate::osr::{Osr, Turns};
 use crate::syncp::{Bounds, close, filled, kept};
 use crate::verify::Verifier;
 use crate::witness::Witness;
+use crate::{Engine, ShouldStop};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use trace::{Event, Op};
@@ -49,9 +49,9 @@ pub struct Sliced;
 impl Engine for Sliced {
     fn events(&mut self, _: &[Event]) {}
 
-    fn finish(self: Box<Self>, trace: &[Event], deps: &Deps) -> Predictions {
+    fn finish(self: Box<Self>, trace: &[Event], deps: &Deps, stop: &ShouldStop<'_>) -> Predictions {
         if deps.is_unknown() {
-            return Box::new(Osr).finish(trace, deps);
+            return Box::new(Osr).finish(trace, deps, stop);
         }
         let verifier = Verifier::new(trace, deps);
         let index = Index::sliced(verifier.trace(), deps);
@@ -60,7 +60,7 @@ impl Engine for Sliced {
             before: vec![Vec::new(); index.width()],
             turns: Turns::new(&index),
         };
-        let mut found = candidates::search(&index, &mut judge, verifier);
+        let mut found = candidates::search(&index, &mut judge, verifier, stop);
         judge.turns.account(&mut found);
         found
     }

@@ -26,13 +26,13 @@
 //! of earlier ones: threads × open sections × log. Memory: the index, and a
 //! word for each such access.
 
-use crate::Engine;
 use crate::candidates::{self, Judge, Pair, Verdict};
 use crate::deps::Deps;
 use crate::found::Predictions;
 use crate::index::{Cut, Index, NEVER};
 use crate::verify::Verifier;
 use crate::witness::Witness;
+use crate::{Engine, ShouldStop};
 use trace::{Event, Op};
 
 #[derive(Debug, Default)]
@@ -41,11 +41,11 @@ pub struct SyncP;
 impl Engine for SyncP {
     fn events(&mut self, _: &[Event]) {}
 
-    fn finish(self: Box<Self>, trace: &[Event], _: &Deps) -> Predictions {
+    fn finish(self: Box<Self>, trace: &[Event], _: &Deps, stop: &ShouldStop<'_>) -> Predictions {
         let unknown = Deps::unknown();
         let verifier = Verifier::new(trace, &unknown);
         let index = Index::new(verifier.trace());
-        candidates::search(&index, &mut Preserving::new(&index), verifier)
+        candidates::search(&index, &mut Preserving::new(&index), verifier, stop)
     }
 }
 

@@ -26,11 +26,11 @@
 //! stands for all before it, and so does, for rule (a), the last section that
 //! accessed a variable. Memory: a clock for each critical section.
 
-use crate::Engine;
 use crate::deps::Deps;
 use crate::found::{AnyAccess, Predictions};
 use crate::history::{History, Past, report};
 use crate::signals;
+use crate::{Engine, ShouldStop};
 use detect::InitIntervals;
 use order::{ClockView, Epoch, Tid, VectorClock};
 use rustc_hash::FxHashMap;
@@ -163,7 +163,7 @@ impl Engine for Wcp {
         }
     }
 
-    fn finish(self: Box<Self>, _: &[Event], _: &Deps) -> Predictions {
+    fn finish(self: Box<Self>, _: &[Event], _: &Deps, _: &ShouldStop<'_>) -> Predictions {
         self.found
     }
 }

@@ -2,6 +2,7 @@
 //! says about them.
 
 use predict::check::{Checker, Fault, Rule};
+use predict::deps::Deps;
 use predict::{Method, Standing};
 use trace::std_text::{Strictness, import};
 use trace::{Event, Loc, LockId, Mode, ObjId, Op, SiteId, ThreadId};
@@ -314,4 +315,32 @@ fn the_checker_accepts_no_broken_rule() {
         check(&init, &[0, 2, 1, 3, 4]),
         Err((1, Rule::Initialisation))
     );
+}
+
+/// Told to stop, an engine gives a part of what it finds, and says so.
+#[test]
+fn what_is_stopped_is_a_part_and_says_so() {
+    let words: Vec<String> = (0..2000)
+        .map(|n| format!("{}w(x{})", n % 2 + 1, n / 2))
+        .collect();
+    let events = trace(&words.join(" "));
+    for method in Method::ALL {
+        let whole = method.run(&events);
+        let asked = std::cell::Cell::new(0);
+        let stop = || asked.replace(asked.get() + 1) >= 4;
+        let part = method.run_until(&events, &Deps::unknown(), &stop);
+        assert!(part.len() <= whole.len());
+        assert!(asked.get() > 0, "{method:?} does not ask");
+        let at_once = method.run_until(&events, &Deps::unknown(), &|| true);
+        let why = at_once.incomplete.as_deref();
+        assert_eq!(why, Some("there was no more time"), "{method:?}");
+        if method.needs_trace() {
+            assert!(part.len() < whole.len(), "{method:?} goes on");
+            assert!(part.incomplete.is_some());
+        }
+        for p in &part {
+            let known = whole.iter().any(|other| other.first.site == p.first.site);
+            assert!(known, "{method:?} finds another race when it is stopped");
+        }
+    }
 }

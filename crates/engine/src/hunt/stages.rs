@@ -169,7 +169,12 @@ fn predict_from_recording(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         hunt.report.warnings.push(text.to_owned());
     }
     let looked_at = if longer.is_some() { part } else { trace };
-    match predict::from_trace(&PredictConfig::default(), &looked_at) {
+    let until = hunt.until(PREDICT);
+    let late = || until <= Instant::now();
+    let stop = || late() || hunt.launcher.interrupts.is_requested();
+    let predicted = predict::from_trace_until(&PredictConfig::default(), &looked_at, &stop);
+    hunt.limited |= late();
+    match predicted {
         Ok(predicted) => {
             let mut predicted = predicted.answer.report;
             // It is about the run that was recorded.

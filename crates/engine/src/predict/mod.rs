@@ -13,7 +13,7 @@ use crate::session::Session;
 use crate::suppress;
 use crate::verdict::{Answer, Verdict};
 use ::predict::deps::Deps;
-use ::predict::{Method, Prediction, Predictions, Standing};
+use ::predict::{Method, Prediction, Predictions, ShouldStop, Standing};
 use checks::{Checked, Checks};
 use detect::held::HeldLocks;
 use driver::options::Mode;
@@ -53,6 +53,10 @@ pub struct PredictConfig {
     pub cuts: u64,
     /// What methods do that are not instrumented, besides what is known of the JDK.
     pub purity: Option<PathBuf>,
+    /// Engines that are not done by then give what they have found up to then, and
+    /// the report says so. Reading the trace and the checks beyond races are linear
+    /// or have bounds of their own, and go on.
+    pub deadline: Option<Instant>,
     /// Where the output of a program that is run goes.
     pub output: Output,
     pub suppress: Suppressions,
@@ -71,10 +75,17 @@ impl Default for PredictConfig {
             property: None,
             cuts: 1_000_000,
             purity: None,
+            deadline: None,
             output: Output::Capture,
             suppress: Suppressions::default(),
             launch: LaunchConfig::default(),
         }
+    }
+}
+
+impl PredictConfig {
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|at| at <= Instant::now())
     }
 }
 
@@ -116,10 +127,19 @@ impl Asked {
 
 /// Predicts from a trace, or from RAPID's STD text.
 pub fn from_trace(config: &PredictConfig, path: &Path) -> Result<Predicted, Error> {
+    from_trace_until(config, path, &|| config.is_late())
+}
+
+/// The same, until somebody says stop.
+pub(crate) fn from_trace_until(
+    config: &PredictConfig,
+    path: &Path,
+    stop: &ShouldStop<'_>,
+) -> Result<Predicted, Error> {
     let start = Instant::now();
     let asked = Asked::new(config)?;
     let input = read(path, &asked.purity)?;
-    let (rows, mut merge) = analyse(&config.methods, &input, Merge::new(), |merge, found| {
+    let (rows, mut merge) = analyse(&config.methods, &input, stop, |merge, found| {
         merge.add(
             found,
             Run {
@@ -175,7 +195,8 @@ pub fn from_program(config: &PredictConfig) -> Result<Predicted, Error> {
         let start = Instant::now();
         let input = read(&path, &asked.purity)?;
         let run = report.runs.last().cloned().unwrap_or_default();
-        let (done, mut merge) = analyse(&config.methods, &input, Merge::new(), |merge, found| {
+        let stop = || config.is_late();
+        let (done, mut merge) = analyse(&config.methods, &input, &stop, |merge, found| {
             merge.add(found, run);
         });
         rows = done;
@@ -312,13 +333,14 @@ impl Row {
 fn analyse(
     methods: &BTreeSet<Method>,
     input: &Input,
-    mut merge: Merge,
+    stop: &ShouldStop<'_>,
     begin: impl FnOnce(&mut Merge, Findings),
 ) -> (Vec<Row>, Merge) {
+    let mut merge = Merge::new();
     begin(&mut merge, input.covered.clone());
     let run = |method: &Method| {
         let start = Instant::now();
-        let found = method.run_with(&input.events, &input.deps);
+        let found = method.run_until(&input.events, &input.deps, stop);
         Row {
             method: *method,
             found,
@@ -555,7 +577,7 @@ mod tests {
     fn analysed(text: &str) -> (Vec<Row>, Report) {
         let input = input(text).unwrap();
         let methods = Method::ALL.into_iter().collect();
-        let (rows, merge) = analyse(&methods, &input, Merge::new(), |merge, found| {
+        let (rows, merge) = analyse(&methods, &input, &|| false, |merge, found| {
             merge.add(found, Run::default());
         });
         (

@@ -103,6 +103,7 @@ impl Predict {
             property: self.property.clone(),
             cuts: self.cuts,
             purity: self.purity.clone(),
+            deadline: None,
             output,
             suppress,
             launch: self.launch.config(),

@@ -4,7 +4,8 @@ use crate::args::Compare;
 use crate::exit::{self, Failure};
 use crate::progress::Terminal;
 use anyhow::Context;
-use report::compare::{Comparison, Subject, by_depth, by_scheduler, svg};
+use findings::compare::{Comparison, Subject};
+use report::compare::{by_depth, by_scheduler, svg};
 use std::io::Write;
 
 pub fn command(args: &Compare) -> Result<u8, Failure> {

@@ -1,7 +1,7 @@
 //! Figures 6 and 7 of the paper as one SVG picture: how many races were known
 //! after each run, and which part of those that only the last scheduler found.
 
-use super::{Comparison, Found, Row, Subject};
+use findings::compare::{Comparison, Found, Row, Subject};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
 //! The tables, as text with aligned columns.
 
-use super::{Comparison, Found, Subject};
+use findings::compare::{Comparison, Found, Subject};
 use findings::text::counted;
 use std::collections::BTreeSet;
 
