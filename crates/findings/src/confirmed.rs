@@ -3,7 +3,7 @@
 //! replay them.
 
 use crate::finding::Frame;
-use crate::finding::{Standstill, Uncaught, Waiting};
+use crate::finding::{StuckThreads, Uncaught, Waiting};
 use serde::{Deserialize, Serialize};
 
 /// What came of a trial in which the race was made to happen.
@@ -103,7 +103,7 @@ pub struct Deadlock {
 }
 
 impl Deadlock {
-    pub fn of(kind: &str, still: Standstill, run: u64) -> Deadlock {
+    pub fn of(kind: &str, still: StuckThreads, run: u64) -> Deadlock {
         Deadlock {
             id: String::new(),
             kind: kind.to_owned(),

@@ -5,7 +5,7 @@
 //! nowhere silent: what could not be read comes back as a complaint.
 
 pub use protocol::control::{
-    ControlSummary, Divergence, Hit, Standstill, Uncaught, Uncontrolled, Waiting,
+    ControlSummary, Divergence, Hit, StuckThreads, Uncaught, Uncontrolled, Waiting,
 };
 pub use protocol::finding::{
     Access, AccessOp, ArraySource, Frame, Line, Location, Race, Skipped, Thread, Tried,
@@ -64,8 +64,8 @@ pub struct Findings {
     pub skipped: Vec<Skipped>,
     pub warnings: Vec<String>,
     pub hits: Vec<Hit>,
-    pub deadlocks: Vec<Standstill>,
-    pub livelocks: Vec<Standstill>,
+    pub deadlocks: Vec<StuckThreads>,
+    pub livelocks: Vec<StuckThreads>,
     pub uncaught: Vec<Uncaught>,
     /// Why the run was stuck, and a thread dump.
     pub stuck: Option<(String, String)>,

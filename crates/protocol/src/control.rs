@@ -38,10 +38,10 @@ pub struct Waiting {
     pub holds: Vec<String>,
 }
 
-/// Threads that cannot go on, or do so without getting anywhere.
+/// The threads of a deadlock or livelock.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standstill {
-    /// They wait for each other in a cycle. Otherwise nobody is left who could
+pub struct StuckThreads {
+    /// They wait for each other in a cycle. Otherwise no thread is left that could
     /// wake them.
     #[serde(default)]
     pub cycle: bool,

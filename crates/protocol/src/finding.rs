@@ -2,7 +2,7 @@
 //! work on a stored trace speak the same vocabulary, so everything downstream has
 //! one input.
 
-use crate::control::{Hit, Standstill, Uncaught, Uncontrolled};
+use crate::control::{Hit, StuckThreads, Uncaught, Uncontrolled};
 use crate::is_false;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -216,8 +216,8 @@ pub enum Line {
         count: u64,
     },
     Hit(Box<Hit>),
-    Deadlock(Standstill),
-    Livelock(Standstill),
+    Deadlock(StuckThreads),
+    Livelock(StuckThreads),
     Uncaught(Uncaught),
     /// The run did not get on inside the JVM or in native code.
     Stuck {

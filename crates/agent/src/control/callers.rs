@@ -62,7 +62,7 @@ struct Both {
 }
 
 impl Both {
-    fn of(&mut self, a: &Agent, method: MethodId) -> (Whose, bool) {
+    fn owner(&mut self, a: &Agent, method: MethodId) -> (Whose, bool) {
         let key = method.key();
         if let Some(known) = self.lasting.get(&key).or_else(|| self.fleeting.get(&key)) {
             return *known;
@@ -119,7 +119,7 @@ impl Callers {
         let Some(frame) = a.jvmti.stack(1).first().copied() else {
             return true;
         };
-        let (whose, is_ours) = known.of(a, frame.method);
+        let (whose, is_ours) = known.owner(a, frame.method);
         if is_ours {
             return true;
         }
@@ -140,7 +140,7 @@ impl Callers {
         for depth in [FEW, DEPTH] {
             let frames = a.jvmti.stack(depth);
             let unseen = frames.iter().skip(seen);
-            if let Some(told) = unseen.map(|f| known.of(a, f.method)).find_map(&tells) {
+            if let Some(told) = unseen.map(|f| known.owner(a, f.method)).find_map(&tells) {
                 return told;
             }
             seen = frames.len();

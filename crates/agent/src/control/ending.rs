@@ -7,7 +7,7 @@ use crate::jni::{Jni, Ref};
 use crate::stacks::{Frame, told};
 use crate::{Agent, guard};
 use protocol::RunEnd;
-use protocol::control::{self, Standstill, Uncaught, Waiting};
+use protocol::control::{self, StuckThreads, Uncaught, Waiting};
 use protocol::finding::{self, Access, AccessOp, Line};
 use schedule::{Divergence, Hit, Kind, Ready, Status, Thread, Why};
 use std::sync::atomic::Ordering;
@@ -23,7 +23,7 @@ impl Control {
     pub(super) fn end_in_deadlock(&self, a: &Agent, jni: Jni, cycle: &[Thread]) {
         if !self.is_over.swap(true, Ordering::AcqRel) {
             let threads = self.blocked_threads(a, jni, cycle);
-            a.findings.write(Line::Deadlock(Standstill {
+            a.findings.write(Line::Deadlock(StuckThreads {
                 cycle: !cycle.is_empty(),
                 threads,
             }));
@@ -34,7 +34,7 @@ impl Control {
     pub(super) fn end_in_livelock(&self, a: &Agent, jni: Jni) {
         if !self.is_over.swap(true, Ordering::AcqRel) {
             let threads = self.blocked_threads(a, jni, &[]);
-            a.findings.write(Line::Livelock(Standstill {
+            a.findings.write(Line::Livelock(StuckThreads {
                 cycle: false,
                 threads,
             }));

@@ -9,7 +9,7 @@ use crate::jvmti::state;
 use crate::stacks::told;
 use crate::{Agent, agent, guard};
 use protocol::RunEnd;
-use protocol::control::{Standstill, Waiting};
+use protocol::control::{StuckThreads, Waiting};
 use protocol::finding::Line;
 use std::time::Duration;
 
@@ -105,7 +105,7 @@ impl Hidden {
                 }
             })
             .collect();
-        a.findings.write(Line::Deadlock(Standstill {
+        a.findings.write(Line::Deadlock(StuckThreads {
             cycle: true,
             threads,
         }));

@@ -45,7 +45,7 @@ impl<'a> Diffs<'a> {
         }
     }
 
-    pub fn of(&self, repair: &Repair) -> Option<String> {
+    pub fn unified(&self, repair: &Repair) -> Option<String> {
         match *repair {
             Repair::Volatile(Variable::Field(name)) => self.volatile(name),
             Repair::Synchronized { statement, lock } => self.synchronized(statement, lock),

@@ -159,7 +159,7 @@ pub(crate) fn with(
     let sources = SourceTree::new(&config.sources, &config.launch.program);
     let diffs = diff::Diffs::new(&sources, &config.launch, &work.paths.book);
     put(&mut report, &work.paths, &judged, &ids, |repair| {
-        diffs.of(repair)
+        diffs.unified(repair)
     })?;
     report.warnings.append(&mut work.warnings);
     Ok(Advised {

@@ -50,15 +50,15 @@ impl Key {
 
     pub fn of_finding(race: &finding::Race) -> Key {
         let [a, b] = &race.accesses;
-        Key::of(&race.location, [&a.frame, &b.frame])
+        Key::from_frames(&race.location, [&a.frame, &b.frame])
     }
 
     pub fn of_result(race: &result::Race) -> Key {
         let [a, b] = &race.accesses;
-        Key::of(&race.location, [&a.at, &b.at])
+        Key::from_frames(&race.location, [&a.at, &b.at])
     }
 
-    fn of(location: &Location, frames: [&Frame; 2]) -> Key {
+    fn from_frames(location: &Location, frames: [&Frame; 2]) -> Key {
         let field = match location {
             Location::Field { class, field, .. } => Some(format!("{class}.{field}")),
             Location::Array { .. } => None,

@@ -10,7 +10,7 @@ use driver::process::{Outcome, Stopped};
 use driver::run::RunResult;
 use findings::confirmed::Effect;
 use findings::finding::Frame;
-use findings::finding::{Standstill, Uncaught};
+use findings::finding::{StuckThreads, Uncaught};
 use protocol::RunEnd;
 
 /// What an undisturbed run does.
@@ -31,7 +31,7 @@ struct Printed {
 }
 
 impl Printed {
-    fn of(outcome: &Outcome) -> Printed {
+    fn by(outcome: &Outcome) -> Printed {
         Printed {
             exit: outcome.exit,
             sha256: outcome.output_sha256.clone(),
@@ -78,8 +78,8 @@ impl Reference {
         if !uncaught.is_empty() && controlled.len() < MOST_RUNS {
             return Choice::More;
         }
-        let alone = Printed::of(alone);
-        let printed: Vec<Printed> = runs.iter().map(|r| Printed::of(&r.outcome)).collect();
+        let alone = Printed::by(alone);
+        let printed: Vec<Printed> = runs.iter().map(|r| Printed::by(&r.outcome)).collect();
         let known = |output: Option<Printed>, text: &str| {
             Choice::Known(Reference { output, uncaught }, text.to_owned())
         };
@@ -140,7 +140,7 @@ impl Reference {
             verdict.stack = new.stack.clone();
             return Ok(verdict);
         }
-        let printed = Printed::of(outcome);
+        let printed = Printed::by(outcome);
         match &self.output {
             Some(wanted) if !wanted.same(&printed) => {
                 Ok(verdict(Effect::OutputDiffers, difference(wanted, &printed)))
@@ -183,7 +183,7 @@ impl Verdict {
     }
 }
 
-fn who_waits(still: &Standstill) -> String {
+fn who_waits(still: &StuckThreads) -> String {
     let threads = still.threads.iter().map(|waiting| {
         let mut text = format!("\"{}\" waits for {}", waiting.thread, waiting.waits_for);
         if let Some(holder) = &waiting.held_by {
@@ -194,7 +194,7 @@ fn who_waits(still: &Standstill) -> String {
     threads.collect::<Vec<_>>().join("; ")
 }
 
-fn who_turns(still: &Standstill) -> String {
+fn who_turns(still: &StuckThreads) -> String {
     let threads = still.threads.iter().map(|t| format!("\"{}\"", t.thread));
     threads.collect::<Vec<_>>().join(" and ")
 }

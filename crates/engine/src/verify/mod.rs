@@ -89,7 +89,7 @@ pub(crate) fn with(
         keeper.moment(search)
     };
     let search = search::explore(launcher, session, &asked, from, &mut watch)?;
-    let completeness = Completeness::of(&search.standing());
+    let completeness = Completeness::from_standing(&search.standing());
     let (report, verdict) = search.session().clone().finish("verify");
     let (report, verdict) = keeper.finish(&search, report, verdict, &completeness)?;
     let verdict = match verdict {
@@ -147,7 +147,7 @@ struct Completeness {
 }
 
 impl Completeness {
-    fn of(explored: &Standing) -> Completeness {
+    fn from_standing(explored: &Standing) -> Completeness {
         let progress = &explored.progress;
         let mut reasons: Vec<String> = explored.missing.iter().cloned().collect();
         if progress.lost > 0 && reasons.is_empty() {

@@ -94,7 +94,7 @@ impl<'a> Keeper<'a> {
     /// Saves it, with a report that says that it is not complete.
     pub fn save(&mut self, search: &Search<'_>) -> Result<(), Error> {
         let (report, verdict) = search.session().clone().finish("verify");
-        let mut completeness = Completeness::of(&search.standing());
+        let mut completeness = Completeness::from_standing(&search.standing());
         if !completeness.complete {
             completeness.reasons.push(GOING_ON.to_owned());
         }
