@@ -114,7 +114,11 @@ fn what_cannot_be_put_back_is_said() {
 fn worker(tool: u32) -> Option<u32> {
     let is_worker = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains(",worker=1")
+        let line = String::from_utf8_lossy(&line);
+        let out = line.split('\0').find_map(|arg| arg.split_once("=out="));
+        let request = out.and_then(|(_, out)| std::fs::read(format!("{out}/request.json")).ok());
+        let request = request.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+        request.is_some_and(|request| request["control"]["scheduler"] == "worker")
     };
     let limit = Instant::now() + Duration::from_secs(100);
     while Instant::now() < limit {

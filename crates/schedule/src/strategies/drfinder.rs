@@ -147,7 +147,7 @@ fn acquires(kind: Kind) -> bool {
 
 impl Strategy for DrFinder {
     fn name(&self) -> &'static str {
-        "drfinder"
+        "drfinder-serial"
     }
 
     fn pick(&mut self, view: &View<'_>) -> Decision {

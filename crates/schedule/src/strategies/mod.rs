@@ -17,7 +17,7 @@ pub const REGISTRY: &[(&str, Make)] = &[
     ("pct", |p| Box::new(pct::Pct::new(p))),
     ("pos", |p| Box::new(pos::Pos::new(p))),
     ("racefuzzer", |p| Box::new(racefuzzer::RaceFuzzer::new(p))),
-    ("drfinder", |p| Box::new(drfinder::DrFinder::new(p))),
+    ("drfinder-serial", |p| Box::new(drfinder::DrFinder::new(p))),
 ];
 
 /// The strategy of that name, if there is one.
