@@ -15,6 +15,7 @@ use driver::process::{Input, Output};
 use driver::run::RunResult;
 use driver::scratch::Scratch;
 use driver::store::{Program, Schedule, Store};
+use findings::confirmed::ReplayVerdict;
 use findings::finding::ControlSummary;
 use protocol::control::Uncontrolled;
 use protocol::request::EXPLORE;
@@ -139,7 +140,7 @@ pub fn replay(config: &ReplayConfig) -> Result<Replayed, Error> {
     let uncontrolled = run.findings.uncontrolled.clone();
     session.add(run);
     let (mut report, verdict) = session.finish("replay");
-    report.other.insert("replayed".into(), sameness.json(&kept));
+    report.replayed = Some(sameness.told(&kept));
     // Of equal runs the first one's schedule also has the races.
     let same = matches!(sameness, Sameness::Same { .. });
     let path = if same { kept.log.clone() } else { dir.log() };
@@ -309,18 +310,18 @@ fn compare(kept: &Kept, run: &RunResult) -> Sameness {
 }
 
 impl Sameness {
-    fn json(&self, kept: &Kept) -> serde_json::Value {
+    fn told(&self, kept: &Kept) -> ReplayVerdict {
         let (same, step, what) = match self {
             Sameness::Same { .. } => (true, None, None),
-            Sameness::Other { step, what } => (false, *step, Some(what)),
+            Sameness::Other { step, what } => (false, *step, Some(what.clone())),
         };
-        serde_json::json!({
-            "name": kept.schedule.name,
-            "seed": kept.schedule.seed,
-            "same": same,
-            "diverged_at": step,
-            "what": what,
-        })
+        ReplayVerdict {
+            name: kept.schedule.name.clone(),
+            seed: kept.schedule.seed,
+            same,
+            diverged_at: step,
+            what,
+        }
     }
 }
 

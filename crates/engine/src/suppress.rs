@@ -20,16 +20,9 @@ pub fn apply(known: &Suppressions, report: &mut Report, verdict: Verdict) -> Ver
     known.apply(report);
     let fewer = report.races.len() < before;
     match verdict {
-        Verdict::Found if fewer && !report.has_findings() && !violations(report) => {
+        Verdict::Found if fewer && !report.has_findings() && !report.has_violations() => {
             Verdict::NothingFound
         }
         verdict => verdict,
     }
-}
-
-/// Whether something else than a race was found.
-fn violations(report: &Report) -> bool {
-    let list = |name: &str| report.other.get(name).and_then(|v| v.as_array());
-    let broken = |list: &Vec<serde_json::Value>| list.iter().any(|p| p["status"] != "holds");
-    list("atomicity").is_some_and(|list| !list.is_empty()) || list("properties").is_some_and(broken)
 }

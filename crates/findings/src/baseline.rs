@@ -2,63 +2,49 @@
 //! which were there before, and which were not found this time. The last is
 //! not called repaired: the run may just not have come there.
 
-use crate::result::{Race, Report};
-use crate::suppress::name;
-use serde_json::{Value, json};
+use crate::result::{Race, RaceSummary, Report};
+use serde::{Deserialize, Serialize};
 
 /// Ids of this result's races, and those of the earlier one that it lacks.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Comparison {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Baseline {
+    /// The earlier result.
+    pub with: String,
     pub new: Vec<String>,
     pub known: Vec<String>,
-    pub gone: Vec<Race>,
+    /// Not found this time.
+    pub gone: Vec<RaceSummary>,
 }
 
-impl Comparison {
-    pub fn of(report: &Report, earlier: &Report) -> Comparison {
+impl Baseline {
+    /// Holds a report against an earlier one, which is called `with`.
+    pub fn compare(report: &Report, earlier: &Report, with: &str) -> Baseline {
         let had = |race: &&Race| has(earlier, &race.fingerprint);
         let ids = |races: Vec<&Race>| races.iter().map(|race| race.id.clone()).collect();
         let (known, new): (Vec<&Race>, Vec<&Race>) = report.races.iter().partition(had);
-        let mut gone: Vec<Race> = Vec::new();
+        let mut gone: Vec<RaceSummary> = Vec::new();
         for race in &earlier.races {
             let listed = gone.iter().any(|g| g.fingerprint == race.fingerprint);
             if !has(report, &race.fingerprint) && !listed {
-                gone.push(race.clone());
+                gone.push(RaceSummary::new(race));
             }
         }
-        Comparison {
+        Baseline {
+            with: with.to_owned(),
             new: ids(new),
             known: ids(known),
             gone,
         }
-    }
-
-    /// As the report has it.
-    pub fn json(&self, with: &str) -> Value {
-        let gone = self.gone.iter().map(|race| {
-            json!({
-                "id": race.id,
-                "fingerprint": race.fingerprint,
-                "location": name(&race.location),
-                "status": race.status.word(),
-            })
-        });
-        json!({
-            "with": with,
-            "new": self.new,
-            "known": self.known,
-            "gone": gone.collect::<Vec<_>>(),
-        })
     }
 }
 
 fn has(report: &Report, fingerprint: &str) -> bool {
     let mut races = report.races.iter();
     // What is suppressed now is no news, and not gone.
-    let hidden = report.other.get("suppressed").and_then(Value::as_array);
-    let mut hidden = hidden.into_iter().flatten();
+    let mut hidden = report.suppressed.iter();
     races.any(|race| race.fingerprint == fingerprint)
-        || hidden.any(|race| race["fingerprint"] == fingerprint)
+        || hidden.any(|hidden| hidden.race.fingerprint == fingerprint)
 }
 
 #[cfg(test)]
@@ -86,14 +72,13 @@ mod tests {
     #[test]
     fn races_are_known_by_their_fingerprints() {
         let now = report(&["b", "c", "c"]);
-        let found = Comparison::of(&now, &report(&["a", "b", "a"]));
+        let found = Baseline::compare(&now, &report(&["a", "b", "a"]), "old.json");
         assert_eq!((found.new.len(), found.known.len()), (2, 1));
         assert_eq!(found.known, ["R1"]);
         assert_eq!(found.gone.len(), 1, "two pairs of one fingerprint");
-        let json = found.json("old.json");
-        assert_eq!(json["gone"][0]["location"], "A.x");
+        assert_eq!(found.gone[0].location, "A.x");
         assert_eq!(
-            Comparison::of(&now, &now).known,
+            Baseline::compare(&now, &now, "").known,
             ["R1", "R2", "R3"],
             "nothing is new against itself"
         );

@@ -84,6 +84,21 @@ pub struct Replay {
     pub command: String,
 }
 
+/// Whether a replay was the same run again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplayVerdict {
+    /// Of the schedule.
+    pub name: String,
+    pub seed: u64,
+    pub same: bool,
+    /// The step at which it went another way, if that is known.
+    #[serde(default)]
+    pub diverged_at: Option<u64>,
+    /// How.
+    #[serde(default)]
+    pub what: Option<String>,
+}
+
 /// A deadlock or livelock of a controlled run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deadlock {

@@ -1,8 +1,10 @@
 //! The report's model, apart from how it is shown. Pure: values in, values out.
 //!
 //! ```text
-//! finding             what a run said ─► merge ─► result, confirmed  the JSON contract
-//! absorb              two results of one program made one
+//! finding             what a run said
+//! merge               runs, and whole results, folded into one result
+//! result              the JSON contract; parts of it: confirmed, advice,
+//!                     prediction, exploration
 //! suppress, baseline  what is known already
 //! compare             several schedulers side by side
 //! fingerprint         the same finding in another version of the program
@@ -10,13 +12,15 @@
 //! sources             where source lines come from
 //! ```
 
-mod absorb;
+pub mod advice;
 pub mod baseline;
 pub mod compare;
 pub mod confirmed;
+pub mod exploration;
 pub mod finding;
 pub mod fingerprint;
 pub mod merge;
+pub mod prediction;
 pub mod result;
 pub mod sources;
 pub mod suppress;

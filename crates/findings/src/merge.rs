@@ -1,33 +1,40 @@
-//! From what runs said to one report.
+//! The merger: one fold, of runs into a report and of a report into a report.
 //!
 //! A race of the report is a location and an unordered pair of source lines:
 //! `total++` in two threads is one race, though a detector sees read-write and
 //! write-write pairs. Runs and detectors that found the same race add up; the
-//! strongest status wins. The accesses shown are those of the first finding,
-//! except that a finding with a longer stack on either side replaces one that
-//! has none. Races are numbered in the order of status, then location (the
-//! program's own before the JDK's), then statements, so equal findings give equal reports whatever order the threads
-//! happened to run in.
+//! strongest status wins, and `first_run` is the first run that showed it with
+//! that status. The accesses shown are those of the first finding, except that
+//! a finding with a longer stack on either side replaces one that has none. Of
+//! trials the later ones count: a later attempt knew what was there.
+//!
+//! [`Merge::finish`] numbers races in the order of status, then location (the
+//! program's own before the JDK's), then statements, so equal findings give
+//! equal reports whatever order the threads happened to run in. A report that
+//! is added to ([`Report::absorb`]) keeps its ids, because schedules are kept
+//! under them; what is new is numbered on.
 
-use crate::confirmed::{Deadlock, Failure};
-use crate::finding::{self, Findings, Frame, Location, is_jdks, race_may_be_jdks};
+use crate::confirmed::{Deadlock, Failure, Harm};
+use crate::finding::{self, Findings, Frame, Location, Skipped, is_jdks, race_may_be_jdks};
 use crate::fingerprint::fingerprint;
+use crate::prediction::Witness;
 use crate::result::{Access, Coverage, Program, Race, Report, Run, SCHEMA, Status, Timing};
-use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use indexmap::IndexSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
 
 /// What identifies a race while merging. For arrays the element's index is
 /// left out: a race on `table[3]` and one on `table[4]` at the same statements
 /// are one.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Key {
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+struct Key {
     location: (String, String),
     lines: [(String, String, Option<u32>); 2],
 }
 
 impl Key {
-    pub(crate) fn of(location: &Location, ends: [&Frame; 2]) -> Key {
-        let location = match location {
+    fn new(race: &Race) -> Key {
+        let location = match &race.location {
             Location::Field { class, field, .. } => (class.clone(), field.clone()),
             Location::Array {
                 array,
@@ -44,33 +51,27 @@ impl Key {
             }
         };
         let line = |f: &Frame| (f.class.clone(), f.method.clone(), f.line.or(f.bci));
-        let mut lines = ends.map(line);
+        let mut lines = ends(race).map(line);
         lines.sort();
         Key { location, lines }
     }
 }
 
-fn ends(race: &finding::Race) -> [&Frame; 2] {
-    race.accesses.each_ref().map(|access| &access.frame)
-}
-
-#[derive(Clone, Debug)]
-struct Entry {
-    race: Race,
-    last_run: usize,
-}
-
 const JDKS: &str = "races inside the JDK are called potential where it is not known who called \
                     there: the JDK has locks of its own that are not watched";
 
-/// Collects runs; [`Merge::finish`] makes the report.
+/// Collects runs and reports; [`Merge::finish`] makes the report.
 #[derive(Clone, Debug, Default)]
 pub struct Merge {
-    races: BTreeMap<Key, Entry>,
+    races: Vec<Race>,
+    /// Where in `races`, and in which run it was counted last.
+    places: HashMap<Key, (usize, Option<usize>)>,
+    /// The highest number of an id in use.
+    last_id: u64,
     runs: Vec<Run>,
-    skipped: BTreeSet<finding::Skipped>,
-    warnings: BTreeSet<String>,
-    missing_models: BTreeSet<String>,
+    skipped: IndexSet<Skipped>,
+    warnings: IndexSet<String>,
+    missing_models: IndexSet<String>,
     coverage: Coverage,
     deadlocks: Vec<Deadlock>,
     failures: Vec<Failure>,
@@ -83,26 +84,20 @@ impl Merge {
 
     /// Adds what one run said. `run.races` is filled in here.
     pub fn add(&mut self, findings: Findings, mut run: Run) {
-        let this_run = self.runs.len();
+        let index = self.runs.len();
         self.warnings.extend(findings.all_warnings());
+        let watched = findings.unwatched.is_empty();
         let mut keys = BTreeSet::new();
-        for mut race in findings.races {
-            if let Location::Array { allocated, .. } = &mut race.location {
-                *allocated = allocated.take().or(race.allocated.take());
-            }
-            let key = Key::of(&race.location, ends(&race));
-            let status = match findings.unwatched.is_empty() {
-                true => self.standing(&race, Status::of_detector(&race.detector)),
+        for found in findings.races {
+            let status = match watched {
+                true => self.standing(&found, Status::of_detector(&found.detector)),
                 false => Status::Potential,
             };
-            self.add_race(key.clone(), race, this_run, status);
-            if run.hidden.is_some()
-                && let Some(entry) = self.races.get_mut(&key)
-                && !entry.race.found_by.iter().any(|by| by == "drfinder")
-            {
-                entry.race.found_by.push("drfinder".to_owned());
+            let mut race = race(found, status);
+            if run.hidden.is_some() {
+                add_new(&mut race.found_by, ["drfinder".to_owned()]);
             }
-            keys.insert(key);
+            keys.insert(self.fold_race(race, index, true));
         }
         run.races = keys.len() as u64;
         self.runs.push(run);
@@ -113,50 +108,78 @@ impl Merge {
             ));
         }
         self.skipped.extend(findings.skipped);
-        let number = self.runs.len() as u64;
-        let deadlocks = findings
-            .deadlocks
-            .into_iter()
-            .map(|still| ("deadlock", still));
-        let livelocks = findings
-            .livelocks
-            .into_iter()
-            .map(|still| ("livelock", still));
-        for (kind, still) in deadlocks.chain(livelocks) {
-            let new = Deadlock::of(kind, still, number);
-            match self.deadlocks.iter_mut().find(|known| known.same(&new)) {
-                Some(known) => known.runs += 1,
-                None => self.deadlocks.push(new),
-            }
+        let number = index as u64 + 1;
+        let deadlocks = findings.deadlocks.into_iter();
+        let deadlocks = deadlocks.map(|still| Deadlock::of("deadlock", still, number));
+        let livelocks = findings.livelocks.into_iter();
+        let livelocks = livelocks.map(|still| Deadlock::of("livelock", still, number));
+        let failures = findings.uncaught.into_iter();
+        let failures = failures.map(|uncaught| Failure::of(uncaught, number));
+        // Two threads of one run may die of the same.
+        for deadlock in once(deadlocks.chain(livelocks), Deadlock::same) {
+            self.fold_deadlock(deadlock);
         }
-        let mut failed: Vec<Failure> = Vec::new();
-        for uncaught in findings.uncaught {
-            let new = Failure::of(uncaught, number);
-            // Two threads of one run may die of the same.
-            if !failed.iter().any(|known| known.same(&new)) {
-                failed.push(new);
-            }
-        }
-        for new in failed {
-            match self.failures.iter_mut().find(|known| known.same(&new)) {
-                Some(known) => known.runs += 1,
-                None => self.failures.push(new),
-            }
+        for failure in once(failures, Failure::same) {
+            self.fold_failure(failure);
         }
         if let Some((why, _)) = findings.stuck {
             self.warn(format!("run {number} was stuck and had to be ended: {why}"));
         }
         if let Some(summary) = findings.summary {
-            self.missing_models.extend(summary.missing_models);
-            let coverage = &mut self.coverage;
-            coverage.classes_instrumented = coverage
-                .classes_instrumented
-                .max(summary.classes_instrumented);
-            coverage.threads = coverage.threads.max(summary.threads);
-            if let Some(events) = summary.events {
-                coverage.events = Some(coverage.events.unwrap_or(0).saturating_add(events));
-            }
+            self.fold_coverage(Coverage {
+                classes_instrumented: summary.classes_instrumented,
+                events: summary.events,
+                threads: summary.threads,
+                missing_models: summary.missing_models,
+                ..Coverage::default()
+            });
         }
+    }
+
+    /// Adds a race that somebody worked out from the last run added, with what
+    /// it is worth and the evidence for it. The first evidence is kept.
+    pub fn add_worked_out(
+        &mut self,
+        found: finding::Race,
+        status: Status,
+        witness: Option<Witness>,
+    ) {
+        let index = self.runs.len().saturating_sub(1);
+        let status = self.standing(&found, status);
+        let mut race = race(found, status);
+        race.witness = witness;
+        let counted = self.places.get(&Key::new(&race)).map(|(_, run)| *run);
+        self.fold_race(race, index, true);
+        if counted != Some(Some(index))
+            && let Some(run) = self.runs.last_mut()
+        {
+            run.races += 1;
+        }
+    }
+
+    /// Adds a report; its runs come after those that are known.
+    fn add_report(&mut self, later: Report) {
+        let before = self.runs.len();
+        for race in later.races {
+            // A report of a single run leaves the number out.
+            let index = before + race.first_run.max(1) as usize - 1;
+            self.fold_race(race, index, false);
+        }
+        for mut deadlock in later.deadlocks {
+            deadlock.first_run = deadlock.first_run.max(1) + before as u64;
+            self.fold_deadlock(deadlock);
+        }
+        for mut failure in later.failures {
+            failure.first_run = failure.first_run.max(1) + before as u64;
+            self.fold_failure(failure);
+        }
+        self.runs.extend(later.runs);
+        self.fold_coverage(later.coverage);
+        self.warnings.extend(later.warnings);
+    }
+
+    pub fn warn(&mut self, text: String) {
+        self.warnings.insert(text);
     }
 
     /// What a finding is worth, knowing who called.
@@ -168,128 +191,247 @@ impl Merge {
         Status::Potential
     }
 
-    pub fn warn(&mut self, text: String) {
-        self.warnings.insert(text);
-    }
-
-    /// Adds a race that somebody worked out from the last run added, with what
-    /// it is worth and the evidence for it. The first evidence is kept.
-    pub fn add_worked_out(
-        &mut self,
-        mut race: finding::Race,
-        status: Status,
-        witness: Option<Value>,
-    ) {
-        let run = self.runs.len().saturating_sub(1);
-        if let Location::Array { allocated, .. } = &mut race.location {
-            *allocated = allocated.take().or(race.allocated.take());
-        }
-        let status = self.standing(&race, status);
-        let key = Key::of(&race.location, ends(&race));
-        let seen = |entry: &Entry| entry.last_run == run;
-        if !self.races.get(&key).is_some_and(seen)
-            && let Some(run) = self.runs.last_mut()
-        {
-            run.races += 1;
-        }
-        self.add_race(key.clone(), race, run, status);
-        if let (Some(entry), Some(witness)) = (self.races.get_mut(&key), witness) {
-            let other = &mut entry.race.other;
-            other.entry("witness").or_insert(witness);
-        }
-    }
-
-    fn add_race(&mut self, key: Key, found: finding::Race, run: usize, status: Status) {
-        match self.races.get_mut(&key) {
-            Some(entry) => {
-                let known = &mut entry.race;
-                known.status = known.status.max(status);
-                if !known.found_by.contains(&found.detector) {
-                    known.found_by.push(found.detector.clone());
+    /// Adds a race that was first seen in the run of this index. `single`: it
+    /// is a finding of that run, in which the race may have been counted already.
+    fn fold_race(&mut self, mut race: Race, run: usize, single: bool) -> Key {
+        let key = Key::new(&race);
+        race.first_run = run as u64 + 1;
+        let counted = single.then_some(run);
+        match self.places.get_mut(&key) {
+            Some((at, last)) => {
+                if counted.is_some() && *last == counted {
+                    race.runs = 0;
                 }
-                known.count = known.count.saturating_add(found.count);
-                add_statements(&mut known.statements, &found);
-                if entry.last_run != run {
-                    entry.last_run = run;
-                    known.runs += 1;
-                }
-                let bare =
-                    |stacks: [&Vec<Frame>; 2]| stacks.iter().filter(|s| s.is_empty()).count();
-                if bare(known.accesses.each_ref().map(|a| &a.stack))
-                    > bare(found.accesses.each_ref().map(|a| &a.stack))
-                {
-                    known.accesses = found.accesses.map(access);
-                    known.location = found.location;
-                    known.allocated = found.allocated;
-                }
+                *last = counted;
+                join(&mut self.races[*at], race);
             }
             None => {
-                let mut race = race(found, status);
-                race.first_run = run as u64 + 1;
-                self.races.insert(
-                    key,
-                    Entry {
-                        race,
-                        last_run: run,
-                    },
-                );
+                self.places.insert(key.clone(), (self.races.len(), counted));
+                self.last_id += 1;
+                race.id = format!("R{}", self.last_id);
+                race.found_by.sort();
+                self.races.push(race);
             }
         }
+        key
+    }
+
+    fn fold_deadlock(&mut self, mut new: Deadlock) {
+        match self.deadlocks.iter_mut().find(|known| known.same(&new)) {
+            Some(known) => known.runs += new.runs,
+            None => {
+                let last = last_id(self.deadlocks.iter().map(|d| d.id.as_str()), 'D');
+                new.id = format!("D{}", last + 1);
+                self.deadlocks.push(new);
+            }
+        }
+    }
+
+    fn fold_failure(&mut self, mut new: Failure) {
+        match self.failures.iter_mut().find(|known| known.same(&new)) {
+            Some(known) => known.runs += new.runs,
+            None => {
+                let last = last_id(self.failures.iter().map(|f| f.id.as_str()), 'F');
+                new.id = format!("F{}", last + 1);
+                self.failures.push(new);
+            }
+        }
+    }
+
+    fn fold_coverage(&mut self, new: Coverage) {
+        let known = &mut self.coverage;
+        known.classes_instrumented = known.classes_instrumented.max(new.classes_instrumented);
+        known.threads = known.threads.max(new.threads);
+        if let Some(events) = new.events {
+            known.events = Some(known.events.unwrap_or(0).saturating_add(events));
+        }
+        self.skipped.extend(new.classes_skipped);
+        self.missing_models.extend(new.missing_models);
     }
 
     /// Numbers the races and closes the account.
-    pub fn finish(self, tool: String, command: &str, program: Program, total_s: f64) -> Report {
-        let mut races: Vec<Race> = self.races.into_values().map(|e| e.race).collect();
-        // Stable: apart from this the order of the keys remains.
-        races.sort_by_key(|race| (std::cmp::Reverse(race.status), is_jdks(&race.location)));
+    pub fn finish(mut self, tool: String, command: &str, program: Program, total_s: f64) -> Report {
+        self.races
+            .sort_by_cached_key(|race| (rank(race), Key::new(race)));
         let several = self.runs.len() > 1;
-        for (index, race) in races.iter_mut().enumerate() {
-            race.id = format!("R{}", index + 1);
-            race.found_by.sort();
+        for (race, number) in self.races.iter_mut().zip(1..) {
+            race.id = format!("R{number}");
             if !several {
                 race.first_run = 0;
             }
-            race.statements.sort_by_key(statement);
-            let shown = |frame: &Frame| race.accesses.iter().any(|a| a.at == *frame);
-            if race.statements.iter().all(shown) {
-                race.statements.clear();
-            }
         }
-        let (mut deadlocks, mut failures) = (self.deadlocks, self.failures);
-        for (index, deadlock) in deadlocks.iter_mut().enumerate() {
-            deadlock.id = format!("D{}", index + 1);
-        }
-        for (index, failure) in failures.iter_mut().enumerate() {
-            failure.id = format!("F{}", index + 1);
-        }
-        Report {
-            schema: SCHEMA,
-            tool,
-            command: command.into(),
-            program,
-            runs: self.runs,
-            races,
-            deadlocks,
-            failures,
-            coverage: Coverage {
-                classes_skipped: self.skipped.into_iter().collect(),
-                missing_models: self.missing_models.into_iter().collect(),
-                ..self.coverage
-            },
-            warnings: self.warnings.into_iter().collect(),
-            timing: Timing {
-                native_s: None,
-                total_s,
-            },
-            other: Default::default(),
-        }
+        self.skipped.sort();
+        self.warnings.sort();
+        self.missing_models.sort();
+        let mut report = Report::new(tool, command, program);
+        report.timing.total_s = total_s;
+        self.fill(&mut report);
+        report
+    }
+
+    /// Puts what was collected into a report.
+    fn fill(self, report: &mut Report) {
+        report.runs = self.runs;
+        report.races = self.races;
+        report.deadlocks = self.deadlocks;
+        report.failures = self.failures;
+        report.coverage = Coverage {
+            classes_skipped: self.skipped.into_iter().collect(),
+            missing_models: self.missing_models.into_iter().collect(),
+            ..self.coverage
+        };
+        report.warnings = self.warnings.into_iter().collect();
     }
 }
 
+impl Report {
+    /// A report in which nothing was found yet.
+    pub fn new(tool: String, command: &str, program: Program) -> Report {
+        Report {
+            schema: SCHEMA,
+            tool,
+            command: command.to_owned(),
+            program,
+            runs: Vec::new(),
+            races: Vec::new(),
+            deadlocks: Vec::new(),
+            failures: Vec::new(),
+            coverage: Coverage::default(),
+            engines: Vec::new(),
+            atomicity: Vec::new(),
+            properties: Vec::new(),
+            exploration: None,
+            repairs: None,
+            reference: None,
+            replayed: None,
+            hunt: None,
+            suppressed: Vec::new(),
+            baseline: None,
+            warnings: Vec::new(),
+            timing: Timing::default(),
+            other: Default::default(),
+        }
+    }
+
+    /// Adds what a later command found about the same program; its runs come
+    /// after those that are known.
+    pub fn absorb(&mut self, mut later: Report) {
+        self.timing.native_s = self.timing.native_s.or(later.timing.native_s);
+        self.timing.total_s += later.timing.total_s;
+        keep(&mut self.engines, std::mem::take(&mut later.engines));
+        keep(&mut self.atomicity, std::mem::take(&mut later.atomicity));
+        keep(&mut self.properties, std::mem::take(&mut later.properties));
+        keep(&mut self.suppressed, std::mem::take(&mut later.suppressed));
+        self.exploration = self.exploration.take().or(later.exploration.take());
+        self.repairs = self.repairs.take().or(later.repairs.take());
+        self.reference = self.reference.take().or(later.reference.take());
+        self.replayed = self.replayed.take().or(later.replayed.take());
+        self.hunt = self.hunt.take().or(later.hunt.take());
+        self.baseline = self.baseline.take().or(later.baseline.take());
+        for (name, value) in std::mem::take(&mut later.other) {
+            self.other.entry(name).or_insert(value);
+        }
+        let mut merge = Merge {
+            races: std::mem::take(&mut self.races),
+            runs: std::mem::take(&mut self.runs),
+            skipped: std::mem::take(&mut self.coverage.classes_skipped)
+                .into_iter()
+                .collect(),
+            missing_models: std::mem::take(&mut self.coverage.missing_models)
+                .into_iter()
+                .collect(),
+            warnings: std::mem::take(&mut self.warnings).into_iter().collect(),
+            coverage: std::mem::take(&mut self.coverage),
+            deadlocks: std::mem::take(&mut self.deadlocks),
+            failures: std::mem::take(&mut self.failures),
+            places: HashMap::new(),
+            last_id: 0,
+        };
+        merge.last_id = last_id(merge.races.iter().map(|race| race.id.as_str()), 'R');
+        for (at, race) in merge.races.iter().enumerate() {
+            merge.places.entry(Key::new(race)).or_insert((at, None));
+        }
+        merge.add_report(later);
+        merge.fill(self);
+        self.rank();
+    }
+
+    /// The same race in this report, whatever its id.
+    pub fn find(&self, race: &Race) -> Option<&Race> {
+        let key = Key::new(race);
+        self.races.iter().find(|known| Key::new(known) == key)
+    }
+
+    /// Strongest first, then what did harm, then the program's own before the
+    /// JDK's; of equals the first found.
+    pub fn rank(&mut self) {
+        let number = |race: &Race| race.id.get(1..).and_then(|n| n.parse::<u64>().ok());
+        self.races.sort_by_key(|race| (rank(race), number(race)));
+    }
+}
+
+/// What is more important is less.
+fn rank(race: &Race) -> (Reverse<Status>, bool, bool) {
+    let harmless = race.harm != Some(Harm::Harmful);
+    (Reverse(race.status), harmless, is_jdks(&race.location))
+}
+
+/// Adds to a race what is said of the same race elsewhere.
+fn join(known: &mut Race, new: Race) {
+    let statements = statements(known, &new);
+    if new.status > known.status {
+        // The run that shows what is claimed.
+        (known.status, known.first_run) = (new.status, new.first_run);
+    }
+    // A report of a single run leaves the number out.
+    known.first_run = known.first_run.max(1);
+    known.count = known.count.saturating_add(new.count);
+    known.runs += new.runs;
+    // What came of trials says which of the two accesses went first.
+    let bare = |race: &Race| race.accesses.iter().filter(|a| a.stack.is_empty()).count();
+    let longer = known.trials.is_none() && bare(known) > bare(&new);
+    if longer || new.trials.is_some() {
+        known.accesses = new.accesses;
+        known.location = new.location;
+        known.allocated = new.allocated;
+    }
+    if new.trials.is_some() {
+        known.trials = new.trials;
+        known.outcomes = new.outcomes;
+        known.harm = new.harm;
+    }
+    add_new(&mut known.found_by, new.found_by);
+    known.found_by.sort();
+    known.replay = new.replay.or(known.replay.take());
+    known.witness = known.witness.take().or(new.witness);
+    known.advice = known.advice.take().or(new.advice);
+    known.story = known.story.take().or(new.story);
+    for (name, value) in new.other {
+        known.other.entry(name).or_insert(value);
+    }
+    let shown = |frame: &Frame| ends(known).contains(&frame);
+    let all_shown = statements.iter().all(shown);
+    known.statements = if all_shown { Vec::new() } else { statements };
+}
+
+/// All instructions that take part in either.
+fn statements(known: &Race, new: &Race) -> Vec<Frame> {
+    let statement = |f: &Frame| (f.class.clone(), f.method.clone(), f.desc.clone(), f.bci);
+    let all = { known.statements.iter() }
+        .chain(ends(known))
+        .chain(ends(new))
+        .chain(&new.statements);
+    let mut list: Vec<Frame> = all.filter(|frame| frame.bci.is_some()).cloned().collect();
+    list.sort_by_cached_key(statement);
+    list.dedup_by_key(|frame| statement(frame));
+    list
+}
+
 /// A race as it is when it is first found, still without an id.
-pub fn race(found: finding::Race, status: Status) -> Race {
-    let mut statements = Vec::new();
-    add_statements(&mut statements, &found);
+pub fn race(mut found: finding::Race, status: Status) -> Race {
+    if let Location::Array { allocated, .. } = &mut found.location {
+        *allocated = allocated.take().or(found.allocated.take());
+    }
     let [first, second] = &found.accesses;
     Race {
         id: String::new(),
@@ -302,32 +444,16 @@ pub fn race(found: finding::Race, status: Status) -> Race {
         count: found.count,
         runs: 1,
         first_run: 0,
-        statements,
+        statements: Vec::new(),
         outcomes: Vec::new(),
         trials: None,
         harm: None,
         replay: None,
+        witness: None,
+        advice: None,
+        story: None,
         other: Default::default(),
     }
-}
-
-/// Keeps the instructions of a finding beside those known already.
-fn add_statements(known: &mut Vec<Frame>, found: &finding::Race) {
-    for access in &found.accesses {
-        let frame = &access.frame;
-        if frame.bci.is_some() && !known.iter().any(|k| statement(k) == statement(frame)) {
-            known.push(frame.clone());
-        }
-    }
-}
-
-pub(crate) fn statement(frame: &Frame) -> (String, String, Option<String>, Option<u32>) {
-    (
-        frame.class.clone(),
-        frame.method.clone(),
-        frame.desc.clone(),
-        frame.bci,
-    )
 }
 
 fn access(found: finding::Access) -> Access {
@@ -341,4 +467,40 @@ fn access(found: finding::Access) -> Access {
         stack: found.stack,
         stack_exact: found.stack_exact,
     }
+}
+
+fn ends(race: &Race) -> [&Frame; 2] {
+    race.accesses.each_ref().map(|access| &access.at)
+}
+
+/// The highest number of the ids.
+fn last_id<'a>(ids: impl Iterator<Item = &'a str>, letter: char) -> u64 {
+    let numbers = ids.filter_map(|id| id.strip_prefix(letter)?.parse::<u64>().ok());
+    numbers.max().unwrap_or(0)
+}
+
+fn add_new<T: PartialEq>(known: &mut Vec<T>, new: impl IntoIterator<Item = T>) {
+    for item in new {
+        if !known.contains(&item) {
+            known.push(item);
+        }
+    }
+}
+
+/// The first list, unless it is empty.
+fn keep<T>(known: &mut Vec<T>, new: Vec<T>) {
+    if known.is_empty() {
+        *known = new;
+    }
+}
+
+/// Without those that are the same as one before.
+fn once<T>(all: impl Iterator<Item = T>, same: fn(&T, &T) -> bool) -> Vec<T> {
+    let mut list: Vec<T> = Vec::new();
+    for one in all {
+        if !list.iter().any(|known| same(known, &one)) {
+            list.push(one);
+        }
+    }
+    list
 }

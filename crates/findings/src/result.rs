@@ -4,8 +4,13 @@
 //! added. Members this version does not know are kept as they came, so that an
 //! older tool can render and pass on a newer file.
 
-use crate::confirmed::{Deadlock, Failure, Harm, Outcome, Replay, Trials};
+use crate::advice::{RepairSet, Story, Suggestion};
+use crate::baseline::Baseline;
+use crate::confirmed::{Deadlock, Failure, Harm, Outcome, Replay, ReplayVerdict, Trials};
+use crate::exploration::Exploration;
 use crate::finding::{AccessOp, Frame, Location, Skipped};
+use crate::prediction::{AtomicityViolation, Engine, Property, PropertyStatus, Witness};
+use crate::suppress::Suppressed;
 pub use protocol::RunEnd;
 pub use protocol::summary::Hidden;
 use serde::{Deserialize, Serialize};
@@ -120,11 +125,26 @@ pub struct Race {
     pub harm: Option<Harm>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replay>,
+    /// Of a prediction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub witness: Option<Witness>,
+    /// Repairs, the best first; absent before `advise`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<Vec<Suggestion>>,
+    /// How it came about once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub story: Option<Story>,
+    /// Members that this version does not know.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
 impl Race {
+    /// Repairs that were suggested.
+    pub fn suggestions(&self) -> &[Suggestion] {
+        self.advice.as_deref().unwrap_or_default()
+    }
+
     /// A mere suspicion that no trial could make happen is shown, but is no
     /// finding.
     pub fn is_finding(&self) -> bool {
@@ -221,13 +241,78 @@ pub struct Report {
     pub failures: Vec<Failure>,
     #[serde(default)]
     pub coverage: Coverage,
+    /// What each engine of `predict` found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub engines: Vec<Engine>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub atomicity: Vec<AtomicityViolation>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub properties: Vec<Property>,
+    /// Of `verify`, also as a stage of `hunt`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exploration: Option<Exploration>,
+    /// The fewest repairs that remove all races.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repairs: Option<RepairSet>,
+    /// What the output of trials was compared with, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// Of `replay`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replayed: Option<ReplayVerdict>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hunt: Option<HuntSummary>,
+    /// Races that were taken out, because somebody knows of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suppressed: Vec<Suppressed>,
+    /// The comparison with an earlier result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Baseline>,
     /// Where the tool was not in control, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     #[serde(default)]
     pub timing: Timing,
+    /// Members that this version does not know.
     #[serde(flatten)]
     pub other: Map<String, Value>,
+}
+
+/// What `hunt` did, stage by stage.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HuntSummary {
+    pub stages: Vec<Stage>,
+    #[serde(default)]
+    pub time_limit_s: f64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stage {
+    pub stage: String,
+    pub seconds: f64,
+    /// What came of it, in words.
+    #[serde(default)]
+    pub note: String,
+}
+
+/// A race in a line, where another report has the rest of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RaceSummary {
+    pub id: String,
+    pub fingerprint: String,
+    pub location: String,
+    pub status: Status,
+}
+
+impl RaceSummary {
+    pub fn new(race: &Race) -> RaceSummary {
+        RaceSummary {
+            id: race.id.clone(),
+            fingerprint: race.fingerprint.clone(),
+            location: crate::suppress::name(&race.location),
+            status: race.status,
+        }
+    }
 }
 
 /// Why a file is not a report.
@@ -272,6 +357,12 @@ impl Report {
         self.races.iter().any(Race::is_finding)
             || !self.deadlocks.is_empty()
             || !self.failures.is_empty()
+    }
+
+    /// Whether a unit is not atomic, or a property does not hold.
+    pub fn has_violations(&self) -> bool {
+        let broken = |property: &Property| property.status != PropertyStatus::Holds;
+        !self.atomicity.is_empty() || self.properties.iter().any(broken)
     }
 
     /// Indented JSON with a newline at the end.

@@ -14,11 +14,19 @@
 //! fits nothing is named in the report: it hides the next race of that name.
 
 use crate::finding::{Frame, Location};
-use crate::result::{Race, Report};
-use serde_json::{Value, json};
+use crate::result::{Race, RaceSummary, Report};
+use serde::{Deserialize, Serialize};
 
 /// Shorter beginnings of fingerprints fit too much.
 const SHORTEST: usize = 6;
+
+/// A race that was taken out of the report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suppressed {
+    #[serde(flatten)]
+    pub race: RaceSummary,
+    pub reason: String,
+}
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Suppressions {
@@ -74,21 +82,14 @@ impl Suppressions {
             let Some((first, _)) = fitting.peek() else {
                 return true;
             };
-            hidden.push(json!({
-                "id": race.id,
-                "fingerprint": race.fingerprint,
-                "location": name(&race.location),
-                "status": race.status.word(),
-                "reason": first.reason,
-            }));
+            hidden.push(Suppressed {
+                race: RaceSummary::new(race),
+                reason: first.reason.clone(),
+            });
             fitting.for_each(|(_, used)| *used = true);
             false
         });
-        if !hidden.is_empty() {
-            report
-                .other
-                .insert("suppressed".to_owned(), Value::Array(hidden));
-        }
+        report.suppressed.extend(hidden);
         for (rule, _) in self.rules.iter().zip(used).filter(|(_, used)| !used) {
             report.warnings.push(format!(
                 "the suppression in line {} fits no race of this result: {}",
@@ -278,9 +279,11 @@ mod tests {
         let rules = Suppressions::parse("race a.A.x because it is only a counter").unwrap();
         assert!(rules.hides(&report.races[0]) && !rules.hides(&report.races[1]));
         rules.apply(&mut report);
-        let told = &report.other["suppressed"][0];
-        assert_eq!(told["reason"], "it is only a counter");
-        assert_eq!(told["location"], "a.A.x");
+        let [told] = &report.suppressed[..] else {
+            panic!("{:?}", report.suppressed)
+        };
+        assert_eq!(told.reason, "it is only a counter");
+        assert_eq!(told.race.location, "a.A.x");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use anyhow::Context;
 use driver::process::Output;
 use engine::sources::SourceTree;
 use engine::{Answer, Verdict, saved, suppress};
-use findings::baseline::Comparison;
+use findings::baseline::Baseline;
 use findings::result::Report;
 use findings::suppress::Suppressions;
 use report::terminal::{self, Options};
@@ -35,7 +35,7 @@ pub fn command(args: &args::Report) -> Result<u8, Failure> {
     }
     if let Some(old) = &args.baseline {
         let (earlier, name) = saved::baseline(old, &args.file)?;
-        let found = Comparison::of(&report, &earlier);
+        let found = Baseline::compare(&report, &earlier, &name);
         let stood = { report.deadlocks.iter() }
             .all(|d| earlier.deadlocks.iter().any(|known| known.same(d)));
         let failed =
@@ -43,9 +43,7 @@ pub fn command(args: &args::Report) -> Result<u8, Failure> {
         if found.new.is_empty() && stood && failed {
             verdict = Verdict::NothingFound;
         }
-        report
-            .other
-            .insert("baseline".to_owned(), found.json(&name));
+        report.baseline = Some(found);
     }
     let on_stdout = outputs.is_stdout();
     outputs.write_with(&report, &kept)?;

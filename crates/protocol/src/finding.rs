@@ -38,6 +38,14 @@ impl AccessOp {
             false => AccessOp::Read,
         }
     }
+
+    /// As the JSON has it.
+    pub fn word(self) -> &'static str {
+        match self {
+            AccessOp::Read => "read",
+            AccessOp::Write => "write",
+        }
+    }
 }
 
 /// The memory that two accesses race on.

@@ -1,38 +1,33 @@
 //! The `exploration` member of a report of `verify`, in words: whether it is
 //! complete, and if not, why.
 
+use findings::exploration::Exploration;
 use findings::result::Report;
-use findings::text::clean_line;
-use serde_json::Value;
+use findings::text::{clean_line, counted};
 
 /// What `verify` says of itself; an exploration may also be a part of something
 /// else, which has its own word.
-fn of(report: &Report) -> Option<&Value> {
-    let explored = report.other.get("exploration");
+fn of_verify(report: &Report) -> Option<&Exploration> {
+    let explored = report.exploration.as_ref();
     explored.filter(|_| report.command == "verify")
 }
 
 /// Whether the report is of an exploration that did not come to its end.
 pub fn is_incomplete(report: &Report) -> bool {
-    of(report).is_some_and(|e| e["complete"] != true)
+    of_verify(report).is_some_and(|explored| !explored.complete)
 }
 
 /// The verdict; none of a report that is not of an exploration.
 pub fn verdict(report: &Report) -> Option<String> {
-    let of = of(report)?;
-    let number = |name: &str| of.get(name).and_then(Value::as_u64);
-    let classes = number("classes").unwrap_or(0);
-    let executions = match number("executions").unwrap_or(0) {
-        1 => "1 execution".to_owned(),
-        n => format!("{n} executions"),
-    };
-    let isolated = of.get("isolated").and_then(Value::as_str);
-    let isolated = isolated.map_or(String::new(), |why| {
+    let explored = of_verify(report)?;
+    let classes = explored.classes;
+    let executions = counted(explored.executions, "execution", "executions");
+    let isolated = explored.isolated.as_ref().map_or(String::new(), |why| {
         let why = clean_line(why);
         format!("  = every execution had a JVM of its own: {why}\n")
     });
-    if of["complete"] == true {
-        let scope = match number("preemptions") {
+    if explored.complete {
+        let scope = match explored.preemptions {
             Some(k) => format!("schedule with at most {k} preemptions"),
             None => "schedule".to_owned(),
         };
@@ -45,21 +40,19 @@ pub fn verdict(report: &Report) -> Option<String> {
             "complete: {what} of this program on this input ({executions}, {classes} in the last round)\n{isolated}"
         ));
     }
-    let resumable = of["resumable"] == true;
-    let share = match of.get("estimate").and_then(Value::as_f64) {
-        Some(all) if all >= 1.0 && resumable => {
+    let share = match explored.estimate {
+        Some(all) if all >= 1.0 && explored.resumable => {
             let share = (classes as f64 / all * 100.0).min(99.0);
             format!(", about {share:.0}% of the estimated space")
         }
         _ => String::new(),
     };
     let mut text = format!("not complete: stopped after {executions}{share}\n");
-    let reasons = of.get("not_complete").and_then(Value::as_array);
-    for reason in reasons.into_iter().flatten().filter_map(Value::as_str) {
+    for reason in &explored.not_complete {
         text += &format!("  = {}\n", clean_line(reason));
     }
     text += &isolated;
-    if resumable {
+    if explored.resumable {
         text += "  = the same command with --resume goes on from here\n";
     }
     Some(text)
@@ -110,7 +103,7 @@ mod tests {
             "not complete: stopped after 1 execution, about 25% of the estimated space\n  \
              = because\n  = the same command with --resume goes on from here\n"
         );
-        let text = said(r#","exploration":{"not_complete":3}"#, "").unwrap();
+        let text = said(r#","exploration":{}"#, "").unwrap();
         assert_eq!(text, "not complete: stopped after 0 executions\n");
     }
 }

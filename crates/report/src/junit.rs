@@ -5,9 +5,9 @@
 use crate::terminal::{location, place};
 use findings::confirmed::{Deadlock, Failure};
 use findings::finding::Frame;
+use findings::prediction::{AtomicityViolation, Property, PropertyStatus};
 use findings::result::{Race, Report, RunEnd};
 use findings::text::clean;
-use serde_json::Value;
 use std::io::{self, Write};
 
 struct Case {
@@ -83,10 +83,8 @@ fn cases(report: &Report) -> Vec<Case> {
     cases.extend(report.races.iter().map(race));
     cases.extend(report.deadlocks.iter().map(deadlock_case));
     cases.extend(report.failures.iter().map(failure));
-    for key in ["atomicity", "properties"] {
-        let list = report.other.get(key).and_then(Value::as_array);
-        cases.extend(list.into_iter().flatten().map(|one| listed(key, one)));
-    }
+    cases.extend(report.atomicity.iter().map(atomicity));
+    cases.extend(report.properties.iter().map(property));
     cases
 }
 
@@ -112,8 +110,7 @@ fn race(race: &Race) -> Case {
     let line = format!("race on {what}: {} and {}", place(&a.at), place(&b.at));
     let mut all = format!("{} by {}\n", race.status.word(), race.found_by.join(", "));
     for access in &race.accesses {
-        let op = serde_json::to_value(access.op).unwrap_or_default();
-        let op = op.as_str().unwrap_or_default();
+        let op = access.op.word();
         all += &format!("\n{op} by thread \"{}\"\n", clean(&access.thread));
         let frames = match access.stack.is_empty() {
             true => std::slice::from_ref(&access.at),
@@ -176,24 +173,29 @@ fn failure(failure: &Failure) -> Case {
     }
 }
 
-fn listed(key: &str, one: &Value) -> Case {
-    let text = |key: &str| one.get(key).and_then(Value::as_str).unwrap_or_default();
-    let status = text("status");
-    let (class, name, line) = if key == "atomicity" {
-        let (unit, pattern) = (text("unit"), text("pattern"));
-        let name = format!("{}: {unit} is atomic", text("id"));
-        (unit, name, format!("{unit} is not atomic: {pattern}"))
-    } else {
-        let name = text("name");
-        (name, format!("{name} holds"), format!("{name} is broken"))
-    };
+fn atomicity(found: &AtomicityViolation) -> Case {
+    let AtomicityViolation { unit, pattern, .. } = found;
+    let kind = format!("{}-violation", found.status.word());
+    let line = format!("{unit} is not atomic: {pattern}");
+    Case {
+        class: unit.clone(),
+        name: format!("{}: {unit} is atomic", found.id),
+        verdict: Verdict::Failed(kind, line.clone(), line),
+    }
+}
+
+fn property(property: &Property) -> Case {
+    let Property { name, status, .. } = property;
     let verdict = match status {
-        "holds" => Verdict::Passed,
-        _ => Verdict::Failed(format!("{status}-violation"), line.clone(), line),
+        PropertyStatus::Holds => Verdict::Passed,
+        PropertyStatus::Predicted | PropertyStatus::Observed => {
+            let line = format!("{name} is broken");
+            Verdict::Failed(format!("{}-violation", status.word()), line.clone(), line)
+        }
     };
     Case {
-        class: class.to_owned(),
-        name,
+        class: name.clone(),
+        name: format!("{name} holds"),
         verdict,
     }
 }

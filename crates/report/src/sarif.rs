@@ -9,8 +9,9 @@
 use crate::terminal::{Sources, location, member, place};
 use crate::timeline::{Timeline, Timelines, of};
 use findings::confirmed::{Deadlock, Failure, Harm};
-use findings::finding::{AccessOp, Frame};
+use findings::finding::Frame;
 use findings::fingerprint::digest;
+use findings::prediction::{AtomicityViolation, Property, PropertyStatus};
 use findings::result::{Access, Race, Report, Status};
 use findings::text::clean;
 use serde_json::{Map, Value, json};
@@ -77,8 +78,10 @@ impl Context<'_> {
         let mut results: Vec<Value> = races.collect();
         results.extend(report.deadlocks.iter().map(|d| self.deadlock(d)));
         results.extend(report.failures.iter().map(|f| self.failure(f)));
-        results.extend(self.listed(report, "atomicity", 4));
-        results.extend(self.listed(report, "properties", 5));
+        results.extend(report.atomicity.iter().map(|unit| self.atomicity(unit)));
+        let broken = report.properties.iter();
+        let broken = broken.filter(|property| property.status != PropertyStatus::Holds);
+        results.extend(broken.map(|property| self.property(property)));
         let rules = RULES.map(|(id, name, text)| {
             json!({
                 "id": id, "name": name,
@@ -209,10 +212,7 @@ impl Context<'_> {
             parts.extend([place.class.as_str(), place.method.as_str()]);
         }
         let mut result = self.result(rule, "error", text, &digest(&parts), &deadlock.id);
-        let mut places = places.map(|at| self.location(at, None));
-        result["locations"] = places.next().into_iter().collect();
-        let rest = places.zip(1..).map(|(at, id)| with_id(&at, id));
-        result["relatedLocations"] = rest.collect();
+        put_locations(&mut result, places.map(|at| self.location(at, None)));
         let stacks = deadlock.threads.iter().filter(|t| !t.stack.is_empty());
         let stacks = stacks.map(|t| {
             let text = format!("{} waits for {}", t.thread, t.waits_for);
@@ -241,44 +241,32 @@ impl Context<'_> {
         result
     }
 
-    /// Violations of atomicity and broken properties, which the report has as
-    /// they came.
-    fn listed(&self, report: &Report, key: &str, rule: usize) -> Vec<Value> {
-        let list = report.other.get(key).and_then(Value::as_array);
-        let broken = list.into_iter().flatten();
-        let broken = broken.filter(|one| one.get("status") != Some(&"holds".into()));
-        let one = |found: &Value| {
-            let text = |key: &str| found.get(key).and_then(Value::as_str).unwrap_or_default();
-            let what = if rule == 4 {
-                let (unit, pattern) = (text("unit"), text("pattern"));
-                format!("{unit} is not atomic ({pattern}, {})", text("status"))
-            } else {
-                format!(
-                    "The property {} is broken ({})",
-                    text("name"),
-                    text("status")
-                )
-            };
-            let id = [text("id"), text("name")].concat();
-            let mark = digest(&[key, text("unit"), text("pattern"), text("name")]);
-            let level = if text("status") == "observed" {
-                "error"
-            } else {
-                "warning"
-            };
-            let mut result = self.result(rule, level, clean(&what), &mark, &id);
-            let accesses = found.get("accesses").and_then(Value::as_array);
-            let frames = accesses.into_iter().flatten().filter_map(|access| {
-                let frame = serde_json::from_value::<Frame>(access.clone()).ok()?;
-                Some(self.location(&frame, access.get("op").and_then(Value::as_str)))
-            });
-            let mut frames = frames.collect::<Vec<_>>().into_iter();
-            result["locations"] = frames.next().into_iter().collect();
-            let rest = frames.zip(1..).map(|(at, id)| with_id(&at, id));
-            result["relatedLocations"] = rest.collect();
-            result
+    fn atomicity(&self, found: &AtomicityViolation) -> Value {
+        let AtomicityViolation { unit, pattern, .. } = found;
+        let text = format!("{unit} is not atomic ({pattern}, {})", found.status.word());
+        let mark = digest(&["atomicity", unit, pattern, ""]);
+        let level = match found.status {
+            Status::Observed => "error",
+            _ => "warning",
         };
-        broken.map(one).collect()
+        let mut result = self.result(4, level, clean(&text), &mark, &found.id);
+        let places = { found.accesses.iter() }
+            .map(|access| self.location(&access.frame(), Some(access.op.word())));
+        put_locations(&mut result, places);
+        result
+    }
+
+    fn property(&self, found: &Property) -> Value {
+        let (name, status) = (&found.name, found.status);
+        let text = format!("The property {name} is broken ({})", status.word());
+        let mark = digest(&["properties", "", "", name]);
+        let level = match status {
+            PropertyStatus::Observed => "error",
+            _ => "warning",
+        };
+        let mut result = self.result(5, level, clean(&text), &mark, name);
+        put_locations(&mut result, std::iter::empty());
+        result
     }
 
     fn result(&self, rule: usize, level: &str, text: String, mark: &str, id: &str) -> Value {
@@ -352,16 +340,20 @@ impl Context<'_> {
 
 /// What a comparison with an earlier result says of a race.
 fn baseline_state(report: &Report, id: &str) -> Option<&'static str> {
-    let baseline = report.other.get("baseline")?;
-    let listed = |key: &str| {
-        let list = baseline.get(key).and_then(Value::as_array);
-        list.is_some_and(|list| list.iter().any(|one| one == id))
-    };
+    let baseline = report.baseline.as_ref()?;
+    let listed = |list: &[String]| list.iter().any(|one| one == id);
     match () {
-        () if listed("new") => Some("new"),
-        () if listed("known") => Some("unchanged"),
+        () if listed(&baseline.new) => Some("new"),
+        () if listed(&baseline.known) => Some("unchanged"),
         () => None,
     }
+}
+
+/// The first of the places is where it is, the others belong to it.
+fn put_locations(result: &mut Value, mut places: impl Iterator<Item = Value>) {
+    result["locations"] = places.next().into_iter().collect();
+    let rest = places.zip(1..).map(|(at, id)| with_id(&at, id));
+    result["relatedLocations"] = rest.collect();
 }
 
 /// A related location has a number.
@@ -373,10 +365,7 @@ fn with_id(location: &Value, id: usize) -> Value {
 
 /// `write by thread "main"`.
 fn sentence(access: &Access) -> String {
-    let op = match access.op {
-        AccessOp::Read => "read",
-        AccessOp::Write => "write",
-    };
+    let op = access.op.word();
     format!("{op} by thread \"{}\"", clean(&access.thread))
 }
 

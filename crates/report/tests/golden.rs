@@ -147,8 +147,8 @@ fn json_survives_reading_and_writing() {
 #[test]
 fn members_of_later_versions_are_kept() {
     let mut value = serde_json::to_value(report(&[run(0)])).unwrap();
-    value["exploration"] = serde_json::json!({ "complete": true });
-    value["races"][0]["advice"] = serde_json::json!([{ "kind": "volatile" }]);
+    value["forecast"] = serde_json::json!({ "complete": true });
+    value["races"][0]["weather"] = serde_json::json!([{ "kind": "rain" }]);
     let read = Report::from_json(&serde_json::to_vec(&value).unwrap()).unwrap();
     assert_eq!(serde_json::to_value(read).unwrap(), value);
 }

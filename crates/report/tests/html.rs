@@ -42,18 +42,17 @@ fn the_page_has_the_report_its_schedules_and_sources() {
 fn steps_of_a_witness_find_their_source_in_packages() {
     let (mut report, timelines) = full();
     let step = |class: &str, at: &str| {
-        serde_json::json!({
+        let step = serde_json::json!({
             "thread": "a", "thread_id": 1, "events": 1, "last": "write", "at": at,
             "class": class, "method": "m",
-        })
+        });
+        serde_json::from_value(step).unwrap()
     };
     let witness = [
         step("com.shop.Bank$1", "Bank.java:40"),
         step("Plain", "Plain.java:5"),
     ];
-    report.races[1]
-        .other
-        .insert("witness".to_owned(), witness.to_vec().into());
+    report.races[1].witness = Some(witness.to_vec());
     let data = data(&page(&report, &timelines));
     let sources = &data["sources"];
     assert!(sources["com/shop/Bank.java"]["lines"]["40"].is_string());

@@ -137,7 +137,8 @@ fn junit_counts_what_failed() {
     report.races[0].status = findings::result::Status::Potential;
     report.deadlocks.clear();
     report.failures.clear();
-    report.other.clear();
+    report.atomicity.clear();
+    report.properties.clear();
     report.coverage.threads = 1;
     report.coverage.classes_instrumented = 5;
     let xml = text(&report);
@@ -163,6 +164,15 @@ fn our_own_schema_fits_our_own_reports() {
         assert!(!jsonschema::is_valid(&schema, &report));
     }
     valid(schema, &serde_json::to_value(full().0).unwrap());
+}
+
+#[test]
+fn what_we_write_is_typed() {
+    let (report, _) = full();
+    assert!(report.other.is_empty(), "{:?}", report.other);
+    for race in &report.races {
+        assert!(race.other.is_empty(), "{:?}", race.other);
+    }
 }
 
 #[test]

@@ -104,8 +104,7 @@ impl Store {
                 .optional()
                 .map_err(failed)?;
             if let Some(witness) = witness {
-                let witness = parse(&self.path, &witness)?;
-                race.other.insert("witness".to_owned(), witness);
+                race.witness = parse(&self.path, &witness)?;
             }
             report.races.push(race);
         }

@@ -10,8 +10,9 @@ fn report(command: &str) -> Report {
            "runs":[{{"exit":0,"ended":"exit","races":1,"seconds":0.5}}],
            "races":[{{"id":"R1","fingerprint":"f1","location":{{"class":"A","field":"x"}},
              "status":"predicted","found_by":["osr"],"accesses":[{access},{access}],
-             "witness":[{{"thread":"main","events":3}}],"future":7}}],
-           "engines":[{{"engine":"osr"}}],"warnings":["w"]}}"#
+             "witness":[{{"thread":"main","thread_id":1,"events":3,"last":"write",
+               "at":"A.java:1"}}],"future":7}}],
+           "exploration":{{"complete":true,"executions":2}},"warnings":["w"]}}"#
     );
     Report::from_json(text.as_bytes()).unwrap()
 }

@@ -101,7 +101,7 @@ pub(super) fn write(
         )?;
     }
     for (place, mut race) in rest.races.drain(..).enumerate() {
-        if let Some(witness) = race.other.remove("witness") {
+        if let Some(witness) = race.witness.take() {
             change.execute(
                 "INSERT OR REPLACE INTO witness (result, race, json) VALUES (?, ?, ?)",
                 params![result, race.id, text(&witness)],

@@ -34,11 +34,11 @@ use crate::verdict::{Answer, Verdict};
 use ::advise::{Explanation, Kind, Race, Variable, Words};
 use driver::options::{Mode, Statement};
 use driver::store::Store;
+use findings::advice::{Story, Suggestion, Validated};
 use findings::finding::in_jdk;
 use findings::result::Report;
 use paths::Paths;
 use protocol::RunEnd;
-use report::advice::{OfRace, Story, Validated};
 use stable_names::dotted;
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -160,7 +160,7 @@ pub(crate) fn with(
     let diffs = diff::Diffs::new(&sources, &config.launch, &work.paths.book);
     put(&mut report, &work.paths, &judged, &ids, |repair| {
         diffs.unified(repair)
-    })?;
+    });
     report.warnings.append(&mut work.warnings);
     Ok(Advised {
         answer: Answer { report, verdict },
@@ -241,7 +241,7 @@ pub fn from_traces(files: &[PathBuf]) -> Result<Answer, Error> {
     let advice = paths.advisor.advice();
     let judged = Judged::untried(&advice, "the program was not there to try it on");
     let ids = ids(&report);
-    put(&mut report, &paths, &judged, &ids, |_| None)?;
+    put(&mut report, &paths, &judged, &ids, |_| None);
     let verdict = match () {
         () if !report.races.is_empty() => Verdict::Found,
         () if threads < 2 => Verdict::NotExercised,
@@ -363,6 +363,13 @@ fn key_of(race: &Race, paths: &Paths) -> Key {
     Key::new(field, [place(race.sites.0), place(race.sites.1)])
 }
 
+/// All that is said of a race.
+#[derive(Default)]
+struct OfRace {
+    suggestions: Vec<Suggestion>,
+    story: Option<Story>,
+}
+
 /// Puts the advice into the report.
 fn put(
     report: &mut Report,
@@ -370,7 +377,7 @@ fn put(
     judged: &Judged,
     ids: &BTreeMap<Key, String>,
     diff: impl Fn(&::advise::Repair) -> Option<String>,
-) -> Result<(), Error> {
+) {
     let mut of_races: BTreeMap<Key, OfRace> = BTreeMap::new();
     let mut diffs = BTreeMap::new();
     let ids_of = |keys: &BTreeSet<Key>| -> Vec<String> {
@@ -413,13 +420,11 @@ fn put(
     }
     for race in &mut report.races {
         if let Some(of) = of_races.get(&Key::of_result(race)) {
-            of.put(race)?;
+            race.advice = Some(of.suggestions.clone());
+            race.story = of.story.clone().or(race.story.take());
         }
     }
-    if let Some(set) = judged.set(paths, &ids_of) {
-        set.put(report)?;
-    }
-    Ok(())
+    report.repairs = judged.set(paths, &ids_of).or(report.repairs.take());
 }
 
 fn story(told: &Explanation, paths: &Paths) -> Story {

@@ -8,7 +8,7 @@ use super::to_bytecode::express;
 use super::trial::{Key, Mixture, Tally};
 use crate::error::Error;
 use advise::{Advice, Kind, Race, Repair, Sync, Variable, Words};
-use report::advice::{self, Validated};
+use findings::advice::{self, Validated};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a repair was not tried to the end.
@@ -430,7 +430,7 @@ impl Judged {
         &self,
         paths: &Paths,
         ids_of: &dyn Fn(&BTreeSet<Key>) -> Vec<String>,
-    ) -> Option<advice::Set> {
+    ) -> Option<advice::RepairSet> {
         let (repairs, smallest, outcome) = self.set.as_ref()?;
         let mut leaves = Vec::new();
         let (validated, checked, removes, cost) = match outcome {
@@ -446,7 +446,7 @@ impl Judged {
                 (Validated::NotTried, words, each.collect(), None)
             }
         };
-        Some(advice::Set {
+        Some(advice::RepairSet {
             repairs: repairs.iter().map(|r| r.text(&paths.book)).collect(),
             removes: ids_of(&removes),
             validated,

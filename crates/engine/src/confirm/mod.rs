@@ -262,8 +262,7 @@ impl Work<'_> {
         report.program.output_sha256 = alone.output_sha256.clone();
         report.timing.native_s = Some(alone.elapsed.as_secs_f64());
         if !self.compared_with.is_empty() {
-            let reference = self.compared_with.clone().into();
-            report.other.insert("reference".to_owned(), reference);
+            report.reference = Some(self.compared_with.clone());
         }
         self.keep_runs(&mut report, before, kept)?;
         if matches!(verdict, Verdict::NotExercised | Verdict::ToolFailed) || self.interrupted {

@@ -19,9 +19,8 @@ use crate::progress::Silent;
 use crate::verify::{self, VerifyConfig};
 use driver::store::Store;
 use findings::confirmed::{Effect, Replay};
+use findings::exploration::Exploration;
 use findings::result::{Race, Report, Status};
-use serde::Deserialize;
-use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -36,23 +35,6 @@ const MARGIN: Duration = Duration::from_secs(3);
 /// No exploration is shorter.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// What `verify` says of itself in its report.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-struct Exploration {
-    complete: bool,
-    /// A limit, and nothing else, kept it from being complete,
-    limited: bool,
-    /// and it can be gone on with.
-    resumable: bool,
-    /// Of all rounds, and of the last.
-    executions: u64,
-    classes: u64,
-    /// How many the last round has.
-    estimate: Option<f64>,
-    not_complete: Vec<String>,
-}
-
 /// Explores the program if that can be done in its share of the time.
 pub fn explore(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     if !hunt.ends {
@@ -66,13 +48,13 @@ pub fn explore(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         Ok(found) => found,
         Err(why) => return Ok(none(hunt, &why)),
     };
-    let (took, mut exploration) = (began.elapsed(), Exploration::of(&found));
+    let (took, mut exploration) = (began.elapsed(), told(&found));
     let left = most.saturating_sub(took + MARGIN);
-    if !hunt.interrupted && exploration.fits(took, left) {
+    if !hunt.interrupted && fits(&exploration, took, left) {
         hunt.progress.doing("exploring every schedule");
         if let Ok(whole) = search(hunt, &dir, left, exploration.resumable) {
             found = whole;
-            exploration = Exploration::of(&found);
+            exploration = told(&found);
         }
     }
     let others = exploration
@@ -85,15 +67,11 @@ pub fn explore(hunt: &mut Hunt<'_>) -> Result<String, Error> {
              something besides the schedule",
             others.join(", ")
         ));
-        let whole = found.other.get_mut("exploration");
-        if let Some(whole) = whole.and_then(|e| e.as_object_mut()) {
-            whole.insert("complete".to_owned(), json!(false));
-            whole.insert("not_complete".to_owned(), json!(exploration.not_complete));
-        }
+        found.exploration = Some(exploration.clone());
     }
-    hunt.complete = exploration.complete.then(|| exploration.sentence(&found));
+    hunt.complete = exploration.complete.then(|| sentence(&exploration, &found));
     merge(hunt, &dir, found)?;
-    Ok(exploration.note())
+    Ok(note(&exploration))
 }
 
 fn none(hunt: &mut Hunt<'_>, why: &str) -> String {
@@ -133,72 +111,68 @@ fn search(
     }
 }
 
-impl Exploration {
-    fn of(report: &Report) -> Exploration {
-        let told = report.other.get("exploration").cloned();
-        // One of ours; anything else is no complete exploration.
-        told.and_then(|told| serde_json::from_value(told).ok())
-            .unwrap_or_default()
-    }
+/// What `verify` says of itself; of a report without it, that nothing was explored.
+fn told(report: &Report) -> Exploration {
+    report.exploration.clone().unwrap_or_default()
+}
 
-    /// Whether the rest of it can be done in this time, going by the part that
-    /// took `took`.
-    fn fits(&self, took: Duration, time: Duration) -> bool {
-        let each = took.as_secs_f64() / self.executions.max(1) as f64;
-        let done = match self.resumable {
-            true => self.classes as f64,
-            // The rounds before are made again as well.
-            false => self.classes as f64 - self.executions as f64,
-        };
-        let rest = self.estimate.map(|all| (all - done) * each * SLACK);
-        self.limited && rest.is_some_and(|rest| rest <= time.as_secs_f64())
-    }
+/// Whether the rest of it can be done in this time, going by the part that
+/// took `took`.
+fn fits(explored: &Exploration, took: Duration, time: Duration) -> bool {
+    let each = took.as_secs_f64() / explored.executions.max(1) as f64;
+    let done = match explored.resumable {
+        true => explored.classes as f64,
+        // The rounds before are made again as well.
+        false => explored.classes as f64 - explored.executions as f64,
+    };
+    let rest = explored.estimate.map(|all| (all - done) * each * SLACK);
+    explored.limited && rest.is_some_and(|rest| rest <= time.as_secs_f64())
+}
 
-    /// What it was, for the list of stages.
-    fn note(&self) -> String {
-        let many = counted(self.executions, "execution");
-        if self.complete {
-            return format!("{many}, complete");
-        }
-        let share = self
-            .estimate
-            .filter(|all| *all >= 1.0)
-            .map(|all| (self.classes as f64 / all * 100.0).min(99.0));
-        match (self.limited, share) {
-            (true, Some(share)) if share < 1.0 => {
-                format!("{many}, not complete: less than 1 % of the schedules, by estimate")
-            }
-            (true, Some(share)) => {
-                format!("{many}, not complete: about {share:.0} % of the schedules, by estimate")
-            }
-            _ => format!("{many}, not complete: {}", self.not_complete.join("; ")),
-        }
+/// What it was, for the list of stages.
+fn note(explored: &Exploration) -> String {
+    let many = counted(explored.executions, "execution");
+    if explored.complete {
+        return format!("{many}, complete");
     }
-
-    /// What a complete exploration says of the program.
-    fn sentence(&self, found: &Report) -> String {
-        let many = counted(self.executions, "execution");
-        let parts = [
-            (found.races.len(), "data race"),
-            (found.deadlocks.len(), "deadlock"),
-            (found.failures.len(), "uncaught exception"),
-        ];
-        let shown: Vec<String> = parts
-            .into_iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, what)| counted(n as u64, what))
-            .collect();
-        match shown.is_empty() {
-            true => format!(
-                "complete: no data race, deadlock or uncaught exception in any schedule of this\n\
-                 program on this input ({many})"
-            ),
-            false => format!(
-                "complete: every schedule of this program on this input was explored ({many}),\n\
-                 and there is nothing in them but this: {}",
-                shown.join(", ")
-            ),
+    let share = explored
+        .estimate
+        .filter(|all| *all >= 1.0)
+        .map(|all| (explored.classes as f64 / all * 100.0).min(99.0));
+    match (explored.limited, share) {
+        (true, Some(share)) if share < 1.0 => {
+            format!("{many}, not complete: less than 1 % of the schedules, by estimate")
         }
+        (true, Some(share)) => {
+            format!("{many}, not complete: about {share:.0} % of the schedules, by estimate")
+        }
+        _ => format!("{many}, not complete: {}", explored.not_complete.join("; ")),
+    }
+}
+
+/// What a complete exploration says of the program.
+fn sentence(explored: &Exploration, found: &Report) -> String {
+    let many = counted(explored.executions, "execution");
+    let parts = [
+        (found.races.len(), "data race"),
+        (found.deadlocks.len(), "deadlock"),
+        (found.failures.len(), "uncaught exception"),
+    ];
+    let shown: Vec<String> = parts
+        .into_iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| counted(n as u64, what))
+        .collect();
+    match shown.is_empty() {
+        true => format!(
+            "complete: no data race, deadlock or uncaught exception in any schedule of this\n\
+             program on this input ({many})"
+        ),
+        false => format!(
+            "complete: every schedule of this program on this input was explored ({many}),\n\
+             and there is nothing in them but this: {}",
+            shown.join(", ")
+        ),
     }
 }
 
@@ -305,6 +279,7 @@ fn first_ones(found: &mut Report) {
 mod tests {
     use super::*;
     use findings::result::Run;
+    use serde_json::json;
 
     fn of(json: serde_json::Value) -> Exploration {
         serde_json::from_value(json).unwrap()
@@ -318,29 +293,29 @@ mod tests {
             "not_complete": ["there was no more time"]
         }));
         // A hundred executions in all, 0.2 s each, and half as much again.
-        assert!(part.fits(seconds(10), seconds(30)));
-        assert!(!part.fits(seconds(10), seconds(29)));
+        assert!(fits(&part, seconds(10), seconds(30)));
+        assert!(!fits(&part, seconds(10), seconds(29)));
         // Fifty are left.
         let more = Exploration {
             resumable: true,
             ..part.clone()
         };
-        assert!(more.fits(seconds(10), seconds(15)));
-        assert!(!more.fits(seconds(10), seconds(14)));
+        assert!(fits(&more, seconds(10), seconds(15)));
+        assert!(!fits(&more, seconds(10), seconds(14)));
         let elsewhere = Exploration {
             limited: false,
             ..part.clone()
         };
         assert!(
-            !elsewhere.fits(seconds(10), seconds(1000)),
+            !fits(&elsewhere, seconds(10), seconds(1000)),
             "time is no help"
         );
         let unknown = Exploration {
             estimate: None,
             ..part.clone()
         };
-        assert!(!unknown.fits(seconds(10), seconds(1000)));
-        assert!(!Exploration::default().fits(seconds(0), seconds(0)));
+        assert!(!fits(&unknown, seconds(10), seconds(1000)));
+        assert!(!fits(&Exploration::default(), seconds(0), seconds(0)));
     }
 
     #[test]
@@ -349,22 +324,22 @@ mod tests {
             "limited": true, "executions": 50, "classes": 30, "estimate": 80.0,
             "not_complete": ["there was no more time"]
         }));
-        assert!(part.note().contains("not complete: about 38 % of"));
+        assert!(note(&part).contains("not complete: about 38 % of"));
         let speck = Exploration {
             estimate: Some(1e9),
             ..part.clone()
         };
-        assert!(speck.note().contains("less than 1 %"));
+        assert!(note(&speck).contains("less than 1 %"));
         let lost = Exploration {
             limited: false,
             ..part
         };
         assert_eq!(
-            lost.note(),
+            note(&lost),
             "50 executions, not complete: there was no more time"
         );
         assert_eq!(
-            of(json!({ "complete": true, "executions": 1 })).note(),
+            note(&of(json!({ "complete": true, "executions": 1 }))),
             "1 execution, complete"
         );
     }

@@ -22,10 +22,8 @@ use crate::session::Session;
 use crate::verdict::{Answer, Verdict};
 use driver::process::{Input, Outcome, Output, Stopped};
 use driver::store::{self, Writer};
-use findings::result::{Report, Status};
+use findings::result::{HuntSummary, Report, Stage, Status};
 use findings::suppress::Suppressions;
-use serde::Serialize;
-use serde_json::json;
 use stages::STAGES;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -99,21 +97,11 @@ impl HuntConfig {
 pub struct Hunted {
     pub answer: Answer,
     /// What was done.
-    pub stages: Vec<Done>,
+    pub stages: Vec<Stage>,
     /// What can be said because every schedule was explored.
     pub complete: Option<String>,
     /// There was something to find: several threads, instrumented classes.
     pub exercised: bool,
-}
-
-/// A stage that is over.
-#[derive(Clone, Debug, Serialize)]
-pub struct Done {
-    #[serde(rename = "stage")]
-    pub name: &'static str,
-    pub seconds: f64,
-    /// What it did, in words.
-    pub note: String,
 }
 
 /// Does everything, in order, within the time.
@@ -184,7 +172,7 @@ struct Hunt<'a> {
     complete: Option<String>,
     /// Races that were told of while they were found.
     told: BTreeSet<String>,
-    done: Vec<Done>,
+    done: Vec<Stage>,
 }
 
 impl Hunt<'_> {
@@ -216,8 +204,8 @@ impl Hunt<'_> {
                     text
                 }
             };
-            self.done.push(Done {
-                name: stage.name,
+            self.done.push(Stage {
+                stage: stage.name.to_owned(),
                 seconds: start.elapsed().as_secs_f64(),
                 note,
             });
@@ -302,8 +290,10 @@ impl Hunt<'_> {
             self.report.warnings.push(text.to_owned());
         }
         self.config.suppress.apply(&mut self.report);
-        let told = json!({ "stages": self.done, "time_limit_s": self.total.as_secs_f64() });
-        self.report.other.insert("hunt".to_owned(), told);
+        self.report.hunt = Some(HuntSummary {
+            stages: self.done.clone(),
+            time_limit_s: self.total.as_secs_f64(),
+        });
         self.save()?;
         Ok(match () {
             () if self.report.has_findings() => Verdict::Found,

@@ -19,7 +19,6 @@ use driver::process::{Output, Stopped};
 use driver::run::RunResult;
 use findings::finding;
 use findings::result::{Race, Report, Status};
-use report::advice::OfRace;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -479,11 +478,11 @@ fn take_advice(hunt: &mut Hunt<'_>, advised: &Report) -> usize {
     };
     let mut told = BTreeSet::new();
     for race in &advised.races {
-        let mut of = OfRace::get(race);
-        let Some(id) = ours(&hunt.report, &race.id).filter(|_| !of.suggestions.is_empty()) else {
+        let mut suggestions = race.suggestions().to_vec();
+        let Some(id) = ours(&hunt.report, &race.id).filter(|_| !suggestions.is_empty()) else {
             continue;
         };
-        for suggestion in &mut of.suggestions {
+        for suggestion in &mut suggestions {
             told.insert((suggestion.kind.clone(), suggestion.target.clone()));
             let removes = std::mem::take(&mut suggestion.removes);
             let removes = removes.iter().filter_map(|id| ours(&hunt.report, id));
@@ -493,9 +492,9 @@ fn take_advice(hunt: &mut Hunt<'_>, advised: &Report) -> usize {
             suggestion.removes.sort_by_key(place);
         }
         let mut races = hunt.report.races.iter_mut();
-        if let Some(race) = races.find(|race| race.id == id) {
-            // Types of ours, with names as keys: that cannot fail.
-            let _ = of.put(race);
+        if let Some(known) = races.find(|race| race.id == id) {
+            known.advice = Some(suggestions);
+            known.story = race.story.clone().or(known.story.take());
         }
     }
     told.len()

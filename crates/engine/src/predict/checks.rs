@@ -7,8 +7,11 @@ use crate::offline::{HeldLock, Names};
 use crate::traces::dotted;
 use ::predict::atomicity::{self, Part, Unit, What};
 use ::predict::property::{self, Kind, Labelled, Limits, Named, Spec};
-use findings::finding::{Frame, Location};
-use serde_json::{Value, json};
+use findings::finding::{AccessOp, Frame, Location};
+use findings::prediction::{
+    AtomicityViolation, NamedEvent, Part as PartOf, Property, PropertyStatus, UnitAccess,
+};
+use findings::result::Status;
 use std::path::Path;
 use trace::{Event, Op};
 
@@ -50,8 +53,8 @@ fn specification(path: &Path) -> Result<Spec, Error> {
 /// What came of it: for the report, and what to warn of.
 #[derive(Default)]
 pub struct Checked {
-    pub atomicity: Vec<Value>,
-    pub properties: Vec<Value>,
+    pub atomicity: Vec<AtomicityViolation>,
+    pub properties: Vec<Property>,
     pub warnings: Vec<String>,
     pub found: bool,
 }
@@ -118,31 +121,41 @@ fn atomicity(asked: &Checks, input: &Input, names: &Names<'_>, checked: &mut Che
             let of_unit = n == 0 || n == last;
             let frame = names.frame(part.site);
             let location = location(&names.location_of(part.loc, [part.site; 2]));
-            accesses.push(access(names, part, of_unit, &frame, &location));
+            accesses.push(access(names, part, of_unit, frame, location));
         }
-        checked.atomicity.push(json!({
-            "id": format!("A{n}"),
-            "status": "predicted",
-            "unit": unit,
-            "at": at(&begin),
-            "pattern": pattern,
-            "accesses": accesses,
-            "witness": steps(names, &input.events, &violation.witness, 1),
-        }));
+        checked.atomicity.push(AtomicityViolation {
+            id: format!("A{n}"),
+            status: Status::Predicted,
+            unit,
+            at: at(&begin),
+            pattern: pattern.to_owned(),
+            accesses,
+            witness: Some(steps(names, &input.events, &violation.witness, 1)),
+        });
     }
 }
 
-fn access(names: &Names<'_>, part: &Part, of_unit: bool, frame: &Frame, location: &str) -> Value {
-    json!({
-        "part": if of_unit { "unit" } else { "other" },
-        "op": if part.write { "write" } else { "read" },
-        "location": location,
-        "thread": names.thread(part.thread).name,
-        "class": frame.class,
-        "method": frame.method,
-        "file": frame.file,
-        "line": frame.line,
-    })
+fn access(
+    names: &Names<'_>,
+    part: &Part,
+    of_unit: bool,
+    frame: Frame,
+    location: String,
+) -> UnitAccess {
+    UnitAccess {
+        part: if of_unit { PartOf::Unit } else { PartOf::Other },
+        op: if part.write {
+            AccessOp::Write
+        } else {
+            AccessOp::Read
+        },
+        location,
+        thread: names.thread(part.thread).name,
+        class: frame.class,
+        method: frame.method,
+        file: frame.file,
+        line: frame.line,
+    }
 }
 
 fn location(location: &Location) -> String {
@@ -183,38 +196,42 @@ fn properties(asked: &Checks, input: &Input, names: &Names<'_>, checked: &mut Ch
                     .filter(|l| l.event <= *event && l.names & property.alphabet() != 0)
                     .copied()
                     .collect();
-                ("observed", named, (0..=*event).collect::<Vec<u32>>())
+                (
+                    PropertyStatus::Observed,
+                    named,
+                    (0..=*event).collect::<Vec<u32>>(),
+                )
             }
             (None, Some(violation)) => (
-                "predicted",
+                PropertyStatus::Predicted,
                 violation.named.clone(),
                 violation.order.clone(),
             ),
-            (None, None) => ("holds", Vec::new(), Vec::new()),
+            (None, None) => (PropertyStatus::Holds, Vec::new(), Vec::new()),
         };
-        let broken = status != "holds";
+        let broken = status != PropertyStatus::Holds;
         checked.found |= broken;
         if let Some(why) = &done.incomplete {
             checked
                 .warnings
                 .push(format!("property {}: incomplete: {why}", property.name));
         }
-        let path: Vec<Value> = named
+        let path: Vec<NamedEvent> = named
             .iter()
             .map(|l| named_event(&asked.spec.events, input, names, l))
             .collect();
-        checked.properties.push(json!({
-            "name": property.name,
-            "status": status,
-            "complete": done.incomplete.is_none(),
-            "cuts": done.cuts,
-            "path": path,
-            "witness": if broken { steps(names, &input.events, &order, 1) } else { Value::Null },
-        }));
+        checked.properties.push(Property {
+            name: property.name.clone(),
+            status,
+            complete: done.incomplete.is_none(),
+            cuts: done.cuts,
+            path,
+            witness: broken.then(|| steps(names, &input.events, &order, 1)),
+        });
     }
 }
 
-fn named_event(events: &[Named], input: &Input, names: &Names<'_>, label: &Labelled) -> Value {
+fn named_event(events: &[Named], input: &Input, names: &Names<'_>, label: &Labelled) -> NamedEvent {
     let e = &input.events[label.event as usize];
     let called: Vec<&str> = events
         .iter()
@@ -223,12 +240,12 @@ fn named_event(events: &[Named], input: &Input, names: &Names<'_>, label: &Label
         .map(|(_, event)| event.name.as_str())
         .collect();
     let thread = names.thread(e.thread);
-    json!({
-        "event": called.join(" "),
-        "thread": thread.name,
-        "thread_id": thread.id,
-        "at": at(&names.frame(e.site)),
-    })
+    NamedEvent {
+        event: called.join(" "),
+        thread: thread.name,
+        thread_id: thread.id,
+        at: at(&names.frame(e.site)),
+    }
 }
 
 /// Which events have which names.

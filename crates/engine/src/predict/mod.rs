@@ -21,12 +21,11 @@ use driver::process::Output;
 use driver::scratch::Scratch;
 use findings::finding::Findings;
 use findings::merge::Merge;
+use findings::prediction::{Engine, Stretch, Witness};
 use findings::result::{Program, Report, Run, Status};
 use findings::suppress::Suppressions;
 use protocol::RunEnd;
 use rustc_hash::FxHashMap;
-use serde::Serialize;
-use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -89,25 +88,10 @@ impl PredictConfig {
     }
 }
 
-/// What was predicted, and by whom.
+/// What was predicted.
 #[derive(Clone, Debug)]
 pub struct Predicted {
     pub answer: Answer,
-    pub engines: Vec<EngineRow>,
-}
-
-/// What an engine found, in pairs of statements.
-#[derive(Clone, Debug, Serialize)]
-pub struct EngineRow {
-    pub engine: &'static str,
-    pub pairs: usize,
-    pub observed: usize,
-    pub predicted: usize,
-    pub potential: usize,
-    /// Pairs that no other engine found.
-    pub alone: usize,
-    pub complete: bool,
-    pub seconds: f64,
 }
 
 /// What is read before anything is run.
@@ -167,7 +151,7 @@ pub(crate) fn from_trace_until(
         }
         () => Verdict::NothingFound,
     };
-    finish(config, report, &rows, checked, verdict)
+    Ok(finish(config, report, &rows, checked, verdict))
 }
 
 /// Predicts from one recorded run of the program.
@@ -212,7 +196,7 @@ pub fn from_program(config: &PredictConfig) -> Result<Predicted, Error> {
             verdict = Verdict::Found;
         }
     }
-    finish(config, report, &rows, checked, verdict)
+    Ok(finish(config, report, &rows, checked, verdict))
 }
 
 /// A trace in memory.
@@ -314,14 +298,14 @@ impl Row {
         self.found.iter().filter(|p| p.standing == standing).count()
     }
 
-    fn told(&self) -> EngineRow {
-        EngineRow {
-            engine: self.method.name(),
-            pairs: self.found.len(),
-            observed: self.count(Standing::Observed),
-            predicted: self.count(Standing::Predicted),
-            potential: self.count(Standing::Potential),
-            alone: self.alone,
+    fn told(&self) -> Engine {
+        Engine {
+            engine: self.method.name().to_owned(),
+            pairs: self.found.len() as u64,
+            observed: self.count(Standing::Observed) as u64,
+            predicted: self.count(Standing::Predicted) as u64,
+            potential: self.count(Standing::Potential) as u64,
+            alone: self.alone as u64,
             complete: self.found.incomplete.is_none(),
             seconds: self.seconds,
         }
@@ -442,7 +426,7 @@ fn locks(rows: &[Row], events: &[Event]) -> FxHashMap<u64, Vec<HeldLock>> {
 /// A witness for people and scripts: who does how many events, one stretch
 /// after the other, and what the last of each is.
 /// `alone` events at the end stand for themselves.
-fn steps(names: &Names<'_>, events: &[Event], order: &[u32], alone: usize) -> Value {
+fn steps(names: &Names<'_>, events: &[Event], order: &[u32], alone: usize) -> Witness {
     let mut stretches: Vec<(usize, usize)> = Vec::new();
     for at in 0..order.len() {
         let thread = |at: usize| events.get(order[at] as usize).map(|e| e.thread);
@@ -454,7 +438,9 @@ fn steps(names: &Names<'_>, events: &[Event], order: &[u32], alone: usize) -> Va
     let skip = stretches.len().saturating_sub(STRETCHES);
     let mut list = Vec::new();
     if let Some((start, _)) = stretches.get(skip).filter(|_| skip > 0) {
-        list.push(json!({ "omitted": start }));
+        list.push(Stretch::LeftOut {
+            omitted: *start as u64,
+        });
     }
     for (start, end) in &stretches[skip..] {
         let Some(last) = order.get(*end).and_then(|e| events.get(*e as usize)) else {
@@ -467,21 +453,19 @@ fn steps(names: &Names<'_>, events: &[Event], order: &[u32], alone: usize) -> Va
             _ => format!("{}.{}", frame.class, frame.method),
         };
         let thread = names.thread(last.thread);
-        let mut step = json!({
-            "thread": thread.name,
-            "thread_id": thread.id,
-            "events": end - start + 1,
-            "last": verb(last.op),
-            "at": at,
-        });
         // Traces of other tools have no classes.
-        if !frame.class.is_empty() {
-            step["class"] = frame.class.into();
-            step["method"] = frame.method.into();
-        }
-        list.push(step);
+        let has_class = !frame.class.is_empty();
+        list.push(Stretch::Events {
+            thread: thread.name,
+            thread_id: thread.id,
+            events: (end - start + 1) as u64,
+            last: verb(last.op),
+            at,
+            class: has_class.then_some(frame.class),
+            method: has_class.then_some(frame.method),
+        });
     }
-    Value::Array(list)
+    list
 }
 
 /// What an event does, in a word or two.
@@ -544,23 +528,14 @@ fn finish(
     rows: &[Row],
     checked: Checked,
     verdict: Verdict,
-) -> Result<Predicted, Error> {
-    let engines: Vec<EngineRow> = rows.iter().map(Row::told).collect();
-    let member = serde_json::to_value(&engines)?;
-    report.other.insert("engines".into(), member);
-    for (name, list) in [
-        ("atomicity", checked.atomicity),
-        ("properties", checked.properties),
-    ] {
-        if !list.is_empty() {
-            report.other.insert(name.into(), Value::Array(list));
-        }
-    }
+) -> Predicted {
+    report.engines = rows.iter().map(Row::told).collect();
+    report.atomicity = checked.atomicity;
+    report.properties = checked.properties;
     let verdict = suppress::apply(&config.suppress, &mut report, verdict);
-    Ok(Predicted {
+    Predicted {
         answer: Answer { report, verdict },
-        engines,
-    })
+    }
 }
 
 #[cfg(test)]
@@ -597,15 +572,10 @@ mod tests {
         assert_eq!(race.status, Status::Predicted);
         assert_eq!(race.found_by, ["osr", "wcp"]);
         assert_eq!(race.accesses[0].locks.as_ref().map(Vec::len), Some(1));
-        let who: Vec<_> = race.other["witness"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|step| {
-                (
-                    step["thread"].as_str().unwrap(),
-                    step["events"].as_u64().unwrap(),
-                )
+        let who: Vec<_> = { race.witness.as_ref().unwrap().iter() }
+            .map(|stretch| match stretch {
+                Stretch::Events { thread, events, .. } => (thread.as_str(), *events),
+                Stretch::LeftOut { .. } => panic!("{stretch:?}"),
             })
             .collect();
         assert_eq!(who, [("T2", 2), ("T1", 1), ("T1", 1), ("T2", 1)]);
@@ -614,7 +584,7 @@ mod tests {
         let (_, report) = analysed("T1|w(X)|1\nT2|w(X)|2\n");
         assert_eq!(report.races[0].status, Status::Observed);
         assert_eq!(report.races[0].found_by.len(), Method::ALL.len() - 1);
-        assert!(report.races[0].other.contains_key("witness"));
+        assert!(report.races[0].witness.is_some());
 
         let (rows, report) = analysed("T1|w(X)|1\nT1|w(Y)|2\n");
         assert!(report.races.is_empty());
@@ -636,9 +606,11 @@ mod tests {
         }
         text += "T0|w(X)|2\nT1|w(X)|3\n";
         let (_, report) = analysed(&text);
-        let steps = report.races[0].other["witness"].as_array().unwrap().clone();
+        let steps = report.races[0].witness.as_ref().unwrap();
         assert_eq!(steps.len(), STRETCHES + 1);
-        assert_eq!(steps[0]["omitted"], 400 + 2 - STRETCHES);
-        assert_eq!(steps[STRETCHES]["last"], "write");
+        let omitted = 400 + 2 - STRETCHES as u64;
+        assert_eq!(steps[0], Stretch::LeftOut { omitted });
+        let last = &steps[STRETCHES];
+        assert!(matches!(last, Stretch::Events { last, .. } if last == "write"));
     }
 }

@@ -22,12 +22,12 @@ use crate::session::Session;
 use crate::verdict::{Answer, Verdict};
 use driver::options::Control;
 use explore::{Config, Order, Stop};
+use findings::exploration::Exploration;
 use findings::result::Report;
 use findings::suppress::Suppressions;
 use protocol::Scheduler;
 use resume::{Keeper, Saved};
 use search::{Search, SearchConfig, Standing};
-use serde_json::json;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -194,22 +194,21 @@ impl Completeness {
             }
         }
         let p = &self.progress;
-        let exploration = json!({
-            "complete": self.complete,
-            "executions": p.executions,
-            "classes": self.classes,
-            "rounds": self.rounds,
-            "pruned": 0,
-            "max_depth": p.max_depth,
-            "lost": p.lost,
-            "preemptions": self.bounded,
-            "estimate": p.estimate.map(|all| all.round()),
-            "reused_jvms": self.reused,
-            "isolated": self.isolated,
-            "not_complete": self.reasons,
-            "limited": self.limited,
-            "resumable": self.is_cut,
+        report.exploration = Some(Exploration {
+            complete: self.complete,
+            executions: p.executions,
+            classes: self.classes,
+            rounds: self.rounds.into(),
+            pruned: 0,
+            max_depth: p.max_depth as u64,
+            lost: p.lost,
+            preemptions: self.bounded.map(u64::from),
+            estimate: p.estimate.map(|all| all.round()),
+            reused_jvms: self.reused,
+            isolated: self.isolated.clone(),
+            not_complete: self.reasons.clone(),
+            limited: self.limited,
+            resumable: self.is_cut,
         });
-        report.other.insert("exploration".to_owned(), exploration);
     }
 }

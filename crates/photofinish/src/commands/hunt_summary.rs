@@ -2,11 +2,11 @@
 //! what was looked at. Never more than is known.
 
 use engine::hunt::Hunted;
+use findings::advice::Validated;
 use findings::confirmed::{Effect, Harm};
 use findings::result::{Race, Report, Status};
 use findings::suppress::name;
 use findings::text::clean;
-use report::advice::{OfRace, Validated};
 use std::fmt::Write as _;
 
 /// Commands and races that are listed, at most.
@@ -39,7 +39,7 @@ pub fn text(hunt: &Hunted) -> String {
     section(&mut out, "next", next(report));
     let mut looked: Vec<String> = Vec::new();
     for done in &hunt.stages {
-        let (name, note) = (done.name, &done.note);
+        let (name, note) = (&done.stage, &done.note);
         looked.push(format!("{name}: {} ({:.1} s)", clean(note), done.seconds));
     }
     section(&mut out, "looked at", looked);
@@ -91,7 +91,7 @@ fn worst(race: &Race) -> Option<Effect> {
 fn repairs(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     for race in &report.races {
-        let mut all = OfRace::get(race).suggestions.into_iter();
+        let mut all = race.suggestions().iter();
         let tried = all.find(|s| s.validated == Validated::RemovesRace);
         let Some(best) = tried else { continue };
         let mut text = format!("{} (removes {})", best.text, best.removes.join(", "));

@@ -6,8 +6,8 @@ use crate::exit::{self, Failure};
 use crate::outputs::Outputs;
 use crate::show;
 use engine::confirm::{ConfirmConfig, Pairs};
-use engine::predict::EngineRow;
 use engine::{ControlConfig, launch, predict};
+use findings::prediction::Engine;
 use report::timeline::Timelines;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -31,8 +31,8 @@ pub fn command(args: &Predict) -> Result<u8, Failure> {
     }
     if !args.show.quiet {
         let mut text = report::violations::text(&answer.report);
-        if predicted.engines.len() > 1 {
-            text += &table(&predicted.engines);
+        if answer.report.engines.len() > 1 {
+            text += &table(&answer.report.engines);
         }
         // A user who closed standard error does not want this either.
         let _ = std::io::stderr().write_all(text.as_bytes());
@@ -54,7 +54,7 @@ pub fn command(args: &Predict) -> Result<u8, Failure> {
 }
 
 /// What each engine found, in pairs of statements.
-fn table(rows: &[EngineRow]) -> String {
+fn table(rows: &[Engine]) -> String {
     let mut text = format!(
         "\n{:<8}{:>7}{:>10}{:>11}{:>11}{:>7}{:>9}\n",
         "engine", "pairs", "observed", "predicted", "potential", "alone", "seconds"

@@ -9,7 +9,6 @@ use findings::finding::Frame;
 use findings::result::{Race, Report};
 use findings::text::clean_line;
 use serde::Serialize;
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Rows of a timeline.
@@ -44,16 +43,11 @@ impl<'a> Data<'a> {
         for (name, timeline) in timelines {
             schedules.insert(name.clone(), timeline.shortened(MOST_ROWS));
         }
-        let listed = |key: &str| report.other.get(key).and_then(Value::as_array);
-        let atomicity = listed("atomicity").into_iter().flatten();
-        let properties = listed("properties").into_iter().flatten();
-        let others = atomicity.chain(properties).filter_map(|one| {
-            let id = one.get("id").or(one.get("name"))?.as_str()?;
-            Some((id, one.get("witness")?, false))
-        });
-        let races = report.races.iter();
-        let races = races.filter_map(|r| Some((r.id.as_str(), r.other.get("witness")?, true)));
-        for (id, witness, pair) in races.chain(others) {
+        let races = { report.races.iter() }.map(|race| (&race.id, &race.witness, true));
+        let atomicity = { report.atomicity.iter() }.map(|unit| (&unit.id, &unit.witness, false));
+        let properties = { report.properties.iter() }.map(|p| (&p.name, &p.witness, false));
+        for (id, witness, pair) in races.chain(atomicity).chain(properties) {
+            let witness = witness.as_deref().unwrap_or_default();
             if let Some(timeline) = of_witness(witness, pair) {
                 schedules.insert(format!("{id}.witness"), timeline);
             }
@@ -71,13 +65,8 @@ impl<'a> Data<'a> {
             stacks.for_each(|stack| found.stack(stack));
         }
         report.failures.iter().for_each(|f| found.stack(&f.stack));
-        for one in listed("atomicity").into_iter().flatten() {
-            let accesses = one.get("accesses").and_then(Value::as_array);
-            for access in accesses.into_iter().flatten() {
-                if let Ok(frame) = serde_json::from_value::<Frame>(access.clone()) {
-                    found.frame(&frame);
-                }
-            }
+        for access in { report.atomicity.iter() }.flat_map(|unit| &unit.accesses) {
+            found.frame(&access.frame());
         }
         for timeline in schedules.values() {
             timeline.places.iter().for_each(|place| found.frame(place));

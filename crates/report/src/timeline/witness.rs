@@ -3,49 +3,59 @@
 
 use super::{Beside, Lane, Row, Timeline};
 use findings::finding::Frame;
-use serde_json::Value;
+use findings::prediction::Stretch;
 
-/// What a report has under `witness`. `pair`: its last two rows are the
-/// accesses that race.
-pub fn of_witness(witness: &Value, pair: bool) -> Option<Timeline> {
-    let list = witness.as_array().filter(|list| !list.is_empty())?;
+/// The timeline of a witness; none of an empty one. `pair`: its last two rows
+/// are the accesses that race.
+pub fn of_witness(witness: &[Stretch], pair: bool) -> Option<Timeline> {
+    if witness.is_empty() {
+        return None;
+    }
     let mut timeline = Timeline::default();
-    let mut events = 0;
-    for stretch in list {
-        let number = |key: &str| stretch.get(key).and_then(Value::as_u64);
-        let text = |key: &str| stretch.get(key).and_then(Value::as_str).unwrap_or_default();
-        if let Some(omitted) = number("omitted") {
-            timeline.rows.push(Row {
-                what: format!("{omitted} events are left out here"),
-                ..Row::default()
-            });
-            events += omitted;
-            continue;
-        }
-        let thread = number("thread_id").unwrap_or_default();
-        let known = timeline.lanes.iter().position(|lane| lane.thread == thread);
-        let lane = known.unwrap_or_else(|| {
-            timeline.lanes.push(Lane {
+    let mut before = 0;
+    for stretch in witness {
+        match stretch {
+            Stretch::LeftOut { omitted } => {
+                timeline.rows.push(Row {
+                    what: format!("{omitted} events are left out here"),
+                    ..Row::default()
+                });
+                before += omitted;
+            }
+            Stretch::Events {
                 thread,
-                name: text("thread").to_owned(),
-                parent: None,
-            });
-            timeline.lanes.len() - 1
-        });
-        let place = frame(text("class"), text("method"), text("at")).map(|frame| {
-            timeline.places.push(frame);
-            timeline.places.len() - 1
-        });
-        let many = number("events").unwrap_or(1);
-        timeline.rows.push(Row {
-            step: Some(events),
-            lane: Some(lane),
-            what: text("last").to_owned(),
-            place,
-            many: Some(many).filter(|many| *many > 1),
-            beside: None,
-        });
-        events += many;
+                thread_id,
+                events,
+                last,
+                at,
+                class,
+                method,
+            } => {
+                let known = { timeline.lanes.iter() }.position(|lane| lane.thread == *thread_id);
+                let lane = known.unwrap_or_else(|| {
+                    timeline.lanes.push(Lane {
+                        thread: *thread_id,
+                        name: thread.clone(),
+                        parent: None,
+                    });
+                    timeline.lanes.len() - 1
+                });
+                let [class, method] = [class, method].map(|name| name.as_deref().unwrap_or(""));
+                let place = frame(class, method, at).map(|frame| {
+                    timeline.places.push(frame);
+                    timeline.places.len() - 1
+                });
+                timeline.rows.push(Row {
+                    step: Some(before),
+                    lane: Some(lane),
+                    what: last.clone(),
+                    place,
+                    many: Some(*events).filter(|many| *many > 1),
+                    beside: None,
+                });
+                before += events;
+            }
+        }
     }
     if pair && let [.., first, second] = &mut timeline.rows[..] {
         first.beside = second.lane.map(|lane| Beside {
@@ -106,22 +116,26 @@ fn frame(class: &str, method: &str, at: &str) -> Option<Frame> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn threads_that_only_begin_stand_aside() {
-        let step = |thread: &str, id: u64, events: u64, last: &str| {
-            json!({ "thread": thread, "thread_id": id, "events": events, "last": last,
-                    "at": "A.java:1" })
+        let step = |thread: &str, id: u64, events: u64, last: &str| Stretch::Events {
+            thread: thread.to_owned(),
+            thread_id: id,
+            events,
+            last: last.to_owned(),
+            at: "A.java:1".to_owned(),
+            class: None,
+            method: None,
         };
-        let witness = json!([
+        let witness = [
             step("main", 1, 9, "start"),
             step("Finalizer", 2, 1, "begin"),
             step("a", 3, 2, "write"),
             step("b", 4, 1, "read"),
             step("a", 3, 1, "write"),
             step("b", 4, 1, "read"),
-        ]);
+        ];
         let timeline = of_witness(&witness, true).unwrap();
         let names: Vec<&str> = timeline.lanes.iter().map(|l| l.name.as_str()).collect();
         assert_eq!(names, ["main", "a", "b", "Finalizer"]);

@@ -146,7 +146,9 @@ pub fn hostile() -> (Report, Timelines) {
 }
 
 /// Words that mean something to readers stay as they are.
-const WORDS: [&str; 11] = [
+const WORDS: [&str; 13] = [
+    "validated",
+    "part",
     "id",
     "status",
     "op",

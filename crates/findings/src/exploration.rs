@@ -1,0 +1,35 @@
+//! The member that `verify` adds: how much of the program was explored.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Exploration {
+    /// Every class of equivalent schedules was seen.
+    pub complete: bool,
+    /// Of all rounds.
+    pub executions: u64,
+    /// Executions of the last round: if complete, the number of classes.
+    pub classes: u64,
+    pub rounds: u64,
+    /// Executions begun in vain: none.
+    pub pruned: u64,
+    /// Most steps of an execution.
+    pub max_depth: u64,
+    /// Executions without a result.
+    pub lost: u64,
+    /// The bound on preemptions, if there is one.
+    pub preemptions: Option<u64>,
+    /// How many executions the last round has, by estimate.
+    pub estimate: Option<f64>,
+    /// JVMs that made several executions.
+    pub reused_jvms: u64,
+    /// Why every execution had a JVM of its own, if so.
+    pub isolated: Option<String>,
+    /// Why it is not complete, in words.
+    pub not_complete: Vec<String>,
+    /// A limit, and nothing else, kept it from being complete.
+    pub limited: bool,
+    /// `--resume` would go on.
+    pub resumable: bool,
+}
