@@ -2,9 +2,9 @@
 //!
 //! Nothing but a JDK is needed besides: the agent is inside the library.
 
+use engine::findings::suppress::name;
 use engine::hunt::{HuntConfig, hunt};
 use engine::{ControlConfig, Error, LaunchConfig, Progress};
-use findings::suppress::name;
 use std::process::ExitCode;
 use std::time::Duration;
 

@@ -29,7 +29,7 @@ pub mod advise;
 pub mod compare;
 pub mod config;
 pub mod confirm;
-pub mod controlled_run;
+mod controlled_run;
 pub mod detect;
 mod error;
 pub mod hunt;
@@ -47,6 +47,11 @@ pub mod suppress;
 pub mod traces;
 mod verdict;
 pub mod verify;
+
+/// Where the output of a program that is run goes.
+pub use driver::process::Output;
+/// The report's model.
+pub use findings;
 
 pub use config::{ControlConfig, LaunchConfig};
 pub use error::{Cause, Error};

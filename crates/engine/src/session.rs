@@ -139,14 +139,26 @@ impl Session {
         self.interrupted || self.seen.refused
     }
 
-    /// The report, and what it comes to.
+    /// The report, and what it comes to; with a warning if nothing was exercised.
     pub fn finish(self, command: &str) -> (Report, Verdict) {
+        let (mut report, verdict) = self.conclude(command);
+        if verdict == Verdict::NotExercised {
+            let text = not_exercised(&report);
+            if !report.warnings.contains(&text) {
+                report.warnings.push(text);
+            }
+        }
+        (report, verdict)
+    }
+
+    /// The same, without the warning.
+    pub fn conclude(self, command: &str) -> (Report, Verdict) {
         let seconds = self.start.elapsed().as_secs_f64();
         let program = self.program.clone();
         let new = self
             .merge
             .finish(crate::tool(), command, self.program, seconds);
-        let mut report = match self.earlier {
+        let report = match self.earlier {
             Some(mut report) => {
                 report.absorb(new);
                 report.program = program;
@@ -162,12 +174,6 @@ impl Session {
             () if idle => Verdict::NotExercised,
             () => Verdict::NothingFound,
         };
-        if verdict == Verdict::NotExercised {
-            let text = not_exercised(&report);
-            if !report.warnings.contains(&text) {
-                report.warnings.push(text);
-            }
-        }
         (report, verdict)
     }
 }
@@ -180,7 +186,8 @@ fn idle(report: &Report) -> bool {
     told && (c.classes_instrumented == 0 || c.threads < 2)
 }
 
-fn not_exercised(report: &Report) -> String {
+/// Why nothing was exercised.
+pub fn not_exercised(report: &Report) -> String {
     let why = if report
         .runs
         .iter()

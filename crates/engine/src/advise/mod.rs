@@ -2,13 +2,13 @@
 //! shown.
 //!
 //! ```text
-//! trial    controlled runs of the program, with repairs or without
-//! explored all of its executions, if they are few
-//! paths    recorded runs ─► what raced, what would have ordered it (crate advise)
-//! book     names that are the same in all runs
-//! express  a suggestion ─► changes of bytecode (instrument::repair)
-//! verdict  what the runs with a repair say of it
-//! diff     the same change of the sources, if it compiles
+//! trial         controlled runs of the program, with repairs or without
+//! explored      all of its executions, if they are few
+//! paths         recorded runs ─► what raced, what would have ordered it (crate advise)
+//! stable_names  names that are the same in all runs
+//! to_bytecode   a suggestion ─► changes of bytecode (instrument::repair)
+//! verdict       what the runs with a repair say of it
+//! diff          the same change of the sources, if it compiles
 //! ```
 //!
 //! What it claims is in words beside each suggestion: a race that is gone is in

@@ -45,8 +45,10 @@ use verdict::{Choice, Reference};
 /// Controlled runs that look for pairs, besides a free one.
 const CONTROLLED_RUNS: usize = 3;
 
-/// How the warning begins that names what there was no time for.
-pub const NO_TIME: &str = "no time was left to try ";
+/// Names what there was no time for.
+pub(crate) fn no_time(untried: &[String]) -> String {
+    format!("no time was left to try {}", pairs::listed(untried))
+}
 
 /// The strategy of trials.
 const STRATEGY: &str = "racefuzzer";
@@ -137,6 +139,9 @@ pub fn confirm(config: &ConfirmConfig, progress: &dyn Progress) -> Result<Answer
     }
     let tried = try_races(config, &launcher, &mut store, saved, deadline, progress)?;
     let mut report = tried.report;
+    if !tried.untried.is_empty() {
+        report.warnings.push(no_time(&tried.untried));
+    }
     report.timing.total_s = began.elapsed().as_secs_f64();
     config.suppress.apply(&mut report);
     let program = controlled_run::program(&launcher.java, &launch, config.input.as_deref())?;
@@ -154,17 +159,19 @@ pub fn confirm(config: &ConfirmConfig, progress: &dyn Progress) -> Result<Answer
 
 /// What came of the trials.
 #[derive(Debug)]
-pub struct Tried {
+pub(crate) struct Tried {
     pub report: Report,
     /// Of the runs before the trials.
     pub verdict: Verdict,
+    /// Pairs that there was no time for.
+    pub untried: Vec<String>,
     pub limited: bool,
     pub interrupted: bool,
 }
 
 /// Tries the races of a report, or those that a run of its own finds. What the
 /// report has already stays, under the same ids.
-pub fn try_races(
+pub(crate) fn try_races(
     config: &ConfirmConfig,
     launcher: &Launcher<'_>,
     store: &mut Writer,
@@ -181,6 +188,7 @@ pub fn try_races(
         interrupted: false,
         warnings: BTreeSet::new(),
         compared_with: String::new(),
+        untried: Vec::new(),
         progress,
     };
     let (mut report, verdict) = work.confirm(saved)?;
@@ -188,6 +196,7 @@ pub fn try_races(
     Ok(Tried {
         report,
         verdict,
+        untried: work.untried,
         limited: work.limited,
         interrupted: work.interrupted,
     })
@@ -220,6 +229,7 @@ struct Work<'a> {
     warnings: BTreeSet<String>,
     /// What output is compared with, in words.
     compared_with: String,
+    untried: Vec<String>,
     progress: &'a dyn Progress,
 }
 
@@ -277,9 +287,7 @@ impl Work<'_> {
                 untried.push(name);
             }
         }
-        if !untried.is_empty() {
-            self.warn(format!("{NO_TIME}{}", pairs::listed(&untried)));
-        }
+        self.untried = untried;
         // Strongest first, as everywhere; ids stay what they were.
         report.rank();
         Ok((report, verdict))

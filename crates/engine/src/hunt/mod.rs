@@ -14,11 +14,12 @@ mod explored;
 mod stages;
 
 use crate::config::{ControlConfig, LaunchConfig};
+use crate::confirm;
 use crate::controlled_run;
 use crate::error::Error;
 use crate::launch::Launcher;
 use crate::progress::Progress;
-use crate::session::Session;
+use crate::session::{Session, not_exercised};
 use crate::verdict::{Answer, Verdict};
 use driver::process::{Input, Outcome, Output, Stopped};
 use driver::store::{self, Writer};
@@ -127,6 +128,8 @@ pub fn hunt(config: &HuntConfig, progress: &dyn Progress) -> Result<Hunted, Erro
         total,
         ends: true,
         exercised: true,
+        idle: None,
+        untried: Vec::new(),
         refused: false,
         interrupted: false,
         limited: false,
@@ -162,6 +165,10 @@ struct Hunt<'a> {
     ends: bool,
     /// There was something to find: several threads, instrumented classes.
     exercised: bool,
+    /// If there was not, why.
+    idle: Option<String>,
+    /// What there was no time to confirm.
+    untried: Vec<String>,
     /// Java itself complained, and did not run the program.
     refused: bool,
     interrupted: bool,
@@ -235,8 +242,11 @@ impl Hunt<'_> {
 
     /// Adds what runs found.
     fn take(&mut self, session: Session) {
-        let (report, verdict) = session.finish("hunt");
-        self.exercised &= verdict != Verdict::NotExercised;
+        let (report, verdict) = session.conclude("hunt");
+        if verdict == Verdict::NotExercised {
+            self.exercised = false;
+            self.idle.get_or_insert_with(|| not_exercised(&report));
+        }
         self.limited |= verdict == Verdict::Limit;
         self.failed |= verdict == Verdict::ToolFailed;
         self.add(report);
@@ -280,9 +290,13 @@ impl Hunt<'_> {
             let text = "stopped before the end: this is what was found up to then";
             self.report.warnings.push(text.to_owned());
         }
+        if !self.untried.is_empty() {
+            self.report.warnings.push(confirm::no_time(&self.untried));
+        }
+        if let Some(text) = self.idle.take().filter(|_| !self.refused) {
+            self.report.warnings.push(text);
+        }
         if self.refused {
-            let idle = |text: &String| text.contains("nothing was exercised");
-            self.report.warnings.retain(|text| !idle(text));
             let text = "nothing was exercised: java did not run the program (its message is above)";
             self.report.warnings.push(text.to_owned());
         } else if !self.exercised && self.config.input.is_none() {

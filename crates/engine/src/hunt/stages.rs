@@ -191,9 +191,6 @@ fn predict_from_recording(hunt: &mut Hunt<'_>) -> Result<String, Error> {
                      called there, and no other run shows them"
                 ));
             }
-            // What the runs exercised is known better than from a recording.
-            let idle = |text: &String| text.contains("nothing was exercised");
-            predicted.warnings.retain(|text| !idle(text));
             predicted.runs = recorded.runs;
             predicted.coverage = recorded.coverage;
             predicted.coverage.events = events;
@@ -234,9 +231,6 @@ fn try_to_confirm(hunt: &mut Hunt<'_>, share: f64) -> Result<String, Error> {
     if !hunt.ends {
         return Ok(format!("nothing was tried: {TOO_LONG}"));
     }
-    // What there was no time for is tried now, or said again.
-    let warnings = &mut hunt.report.warnings;
-    warnings.retain(|text| !text.starts_with(confirm::NO_TIME));
     let confirm = ConfirmConfig {
         races: untried.clone(),
         trials: config.trials,
@@ -256,6 +250,8 @@ fn try_to_confirm(hunt: &mut Hunt<'_>, share: f64) -> Result<String, Error> {
     )?;
     hunt.report = tried.report;
     hunt.report.command = "hunt".to_owned();
+    // What there was no time for before is among these now, or was tried.
+    hunt.untried = tried.untried;
     hunt.interrupted |= tried.interrupted;
     hunt.limited |= tried.limited;
     hunt.tell();

@@ -111,10 +111,16 @@ impl Asked {
 
 /// Predicts from a trace, or from RAPID's STD text.
 pub fn from_trace(config: &PredictConfig, path: &Path) -> Result<Predicted, Error> {
-    from_trace_until(config, path, &|| config.is_late())
+    let mut predicted = from_trace_until(config, path, &|| config.is_late())?;
+    if predicted.answer.verdict == Verdict::NotExercised {
+        let warnings = &mut predicted.answer.report.warnings;
+        warnings.push("only one thread did anything: nothing was exercised".to_owned());
+    }
+    Ok(predicted)
 }
 
-/// The same, until somebody says stop.
+/// The same, until somebody says stop. That nothing was exercised is in the verdict
+/// alone.
 pub(crate) fn from_trace_until(
     config: &PredictConfig,
     path: &Path,
@@ -140,15 +146,10 @@ pub(crate) fn from_trace_until(
         merge.warn(text);
     }
     let seconds = start.elapsed().as_secs_f64();
-    let mut report = merge.finish(crate::tool(), "predict", input.program.clone(), seconds);
+    let report = merge.finish(crate::tool(), "predict", input.program.clone(), seconds);
     let verdict = match () {
         () if !report.races.is_empty() || checked.found => Verdict::Found,
-        () if report.coverage.threads < 2 => {
-            report
-                .warnings
-                .push("only one thread did anything: nothing was exercised".into());
-            Verdict::NotExercised
-        }
+        () if report.coverage.threads < 2 => Verdict::NotExercised,
         () => Verdict::NothingFound,
     };
     Ok(finish(config, report, &rows, checked, verdict))

@@ -23,6 +23,7 @@ use protocol::control::{Cause, Uncontrolled};
 use protocol::{RunEnd, Scheduler, execution, files};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -84,6 +85,33 @@ impl Standing {
     }
 }
 
+/// Why an exploration is not complete although nothing is left to do.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Gap {
+    /// The program did not do the same again, as far as known at this step.
+    Diverged { step: Option<usize> },
+    /// Anything else, in words.
+    Other(String),
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Gap::Diverged { step } => {
+                f.write_str(
+                    "the program did not do the same again: it depends on something besides the \
+                     schedule",
+                )?;
+                match step {
+                    Some(step) => write!(f, ", at step {step} of an execution"),
+                    None => Ok(()),
+                }
+            }
+            Gap::Other(what) => f.write_str(what),
+        }
+    }
+}
+
 /// All that is needed to go on with an exploration, besides what it found.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct State {
@@ -91,7 +119,7 @@ pub struct State {
     statements: Vec<String>,
     added: u64,
     seen: BTreeSet<String>,
-    missing: BTreeSet<String>,
+    missing: BTreeSet<Gap>,
     accidents: Accidents,
 }
 
@@ -116,7 +144,7 @@ pub struct Search<'a> {
     added: u64,
     seen: BTreeSet<String>,
     kept: BTreeMap<u64, Kept>,
-    missing: BTreeSet<String>,
+    missing: BTreeSet<Gap>,
     failure: Option<Error>,
     interrupted: bool,
     out_of_time: bool,
@@ -210,7 +238,7 @@ impl<'a> Search<'a> {
             classes: self.campaign.executions_now(),
             rounds: self.campaign.round() + 1,
             is_cut: !self.campaign.exhausted(),
-            missing: self.missing.clone(),
+            missing: self.missing.iter().map(ToString::to_string).collect(),
             interrupted: self.interrupted,
             out_of_time: self.out_of_time,
             bound: self.asked.config.preemptions,
@@ -340,7 +368,7 @@ impl<'a> Search<'a> {
                 self.workers.follow(task, &execution);
                 let done = self.campaign.finish(task, &execution, findings, racing);
                 if done.is_err() {
-                    self.missing.insert(DIVERGED.to_owned());
+                    self.missing.insert(Gap::Diverged { step: None });
                     self.campaign.diverged(task, [])?;
                 }
             }
@@ -348,8 +376,9 @@ impl<'a> Search<'a> {
                 self.keep(dir, &run, None)?;
                 // A race that was not a point before explains it.
                 if racing.is_empty() {
-                    self.missing
-                        .insert(format!("{DIVERGED}, at step {} of an execution", at.step));
+                    self.missing.insert(Gap::Diverged {
+                        step: Some(at.step),
+                    });
                 }
                 self.campaign.diverged(task, racing)?;
             }
@@ -362,7 +391,7 @@ impl<'a> Search<'a> {
                     }
                     _ => "an execution did not get on",
                 };
-                self.missing.insert(what.to_owned());
+                self.missing.insert(Gap::Other(what.to_owned()));
                 self.campaign.diverged(task, racing)?;
             }
             (None, _) => self.lost(task, run)?,
@@ -381,7 +410,8 @@ impl<'a> Search<'a> {
 
     fn out_of_hand(&mut self, found: &Findings) {
         let uncontrolled = found.uncontrolled.iter();
-        self.missing.extend(uncontrolled.map(|u| u.what.clone()));
+        let gaps = uncontrolled.map(|u| Gap::Other(u.what.clone()));
+        self.missing.extend(gaps);
     }
 
     /// The JVM died, or would not start.
@@ -394,8 +424,8 @@ impl<'a> Search<'a> {
         let refused = !run.started;
         self.added += 1;
         self.session.add(run);
-        self.missing
-            .insert("the JVM ended before it could say what it had done".to_owned());
+        let what = "the JVM ended before it could say what it had done";
+        self.missing.insert(Gap::Other(what.to_owned()));
         self.campaign.diverged(task, [])?;
         if refused {
             // Another one will not start either.
@@ -423,7 +453,7 @@ impl<'a> Search<'a> {
                     Some(statement) => all.push(statement),
                     None => {
                         let what = "a statement that races could not be found again";
-                        self.missing.insert(what.to_owned());
+                        self.missing.insert(Gap::Other(what.to_owned()));
                     }
                 }
             }
@@ -486,9 +516,6 @@ fn same(task: &Task) -> u64 {
     (task.round, format!("{:?}", task.job.beginning)).hash(&mut hasher);
     hasher.finish()
 }
-
-const DIVERGED: &str =
-    "the program did not do the same again: it depends on something besides the schedule";
 
 /// What an execution shows, in words that are the same for the same.
 fn keys(found: &Findings) -> Vec<String> {

@@ -10,7 +10,7 @@
 //! behind what cannot be put back, every execution gets its own JVM from then on,
 //! and the report says so.
 
-use super::{DIVERGED, Search, keys, same};
+use super::{Gap, Search, keys, same};
 use crate::error::Error;
 use crate::launch::{Plan, RunDir};
 use driver::options::{Control, Mode};
@@ -311,7 +311,8 @@ impl<'a> Search<'a> {
         let dirs = given.into_values().map(|(_, dir)| dir);
         self.workers.stale.extend(dirs);
         self.tries.clear();
-        self.missing.retain(|why| !why.starts_with(DIVERGED));
+        let diverged = |gap: &Gap| matches!(gap, Gap::Diverged { .. });
+        self.missing.retain(|gap| !diverged(gap));
         self.campaign = Campaign::new(self.asked.config);
     }
 
