@@ -46,6 +46,9 @@ pub struct Outcome {
     /// Of the exception.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Frame>,
+    /// What speaks for a failure in how the program ended and what it printed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failure_signs: Vec<String>,
     /// How many trials.
     #[serde(default)]
     pub trials: u64,
@@ -66,13 +69,17 @@ pub struct Trials {
 
 /// As observed in the trials; others might show more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Harm {
-    /// Some trial failed, deadlocked or printed something else.
+    /// Some trial threw an exception, deadlocked, failed by its exit code or
+    /// printed an error, and other runs did not.
     Harmful,
-    /// None did, though both orders were tried.
+    /// Nothing of that, but some trial printed something else than others.
+    ChangesOutput,
+    /// Nothing of that, though each two accesses were tried in both orders.
     Harmless,
-    /// None did, but only one order was seen.
+    /// Nothing of that, but not all orders were seen, or the output could not be
+    /// compared.
     Unknown,
 }
 

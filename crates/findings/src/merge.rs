@@ -371,9 +371,13 @@ impl Report {
 }
 
 /// What is more important is less.
-fn rank(race: &Race) -> (Reverse<Status>, bool, bool) {
-    let harmless = race.harm != Some(Harm::Harmful);
-    (Reverse(race.status), harmless, is_jdks(&race.location))
+fn rank(race: &Race) -> (Reverse<Status>, u8, bool) {
+    let harm = match race.harm {
+        Some(Harm::Harmful) => 0,
+        Some(Harm::ChangesOutput) => 1,
+        Some(Harm::Unknown | Harm::Harmless) | None => 2,
+    };
+    (Reverse(race.status), harm, is_jdks(&race.location))
 }
 
 /// Adds to a race what is said of the same race elsewhere.

@@ -9,8 +9,9 @@
 
 use driver::options::Statement;
 use findings::finding::Hit;
-use findings::finding::{self, Frame, Location};
+use findings::finding::{self, AccessOp, Frame, Location};
 use findings::result::{Access, Race};
+use std::collections::BTreeSet;
 
 /// The statements on either side; `None` if the class files do not say enough
 /// to find them again.
@@ -102,6 +103,87 @@ pub fn order(race: &Race, hit: &Hit) -> Option<Order> {
     })
 }
 
+/// An instruction that takes part in a race, and what it does there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Point {
+    instruction: Instruction,
+    writes: bool,
+}
+
+/// Where an access is; by its line where the class files say no more.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Instruction {
+    class: String,
+    method: String,
+    desc: Option<String>,
+    bci: Option<u32>,
+    line: Option<u32>,
+}
+
+impl Instruction {
+    fn new(frame: &Frame) -> Instruction {
+        let exact = frame.desc.is_some() && frame.bci.is_some();
+        Instruction {
+            class: frame.class.clone(),
+            method: frame.method.clone(),
+            desc: frame.desc.clone().filter(|_| exact),
+            bci: frame.bci.filter(|_| exact),
+            line: frame.line.filter(|_| !exact),
+        }
+    }
+}
+
+/// The orders of two accesses in which a race was made to happen. A line that
+/// reads and writes (`x = x + 5`) takes part with several accesses, and each two
+/// of them that race have two orders of their own.
+#[derive(Clone, Debug, Default)]
+pub struct AccessOrders {
+    /// First and second.
+    seen: BTreeSet<(Point, Point)>,
+}
+
+impl AccessOrders {
+    pub fn add(&mut self, hit: &Hit) {
+        let point = |access: &finding::Access| Point {
+            instruction: Instruction::new(&access.frame),
+            writes: access.op == AccessOp::Write,
+        };
+        self.seen.insert((point(&hit.first), point(&hit.second)));
+    }
+
+    /// Whether each two accesses that met were seen in both orders, and each two
+    /// instructions of the race met, unless both only read.
+    pub fn are_complete(&self, race: &Race) -> bool {
+        let reversed = |(a, b): &(Point, Point)| self.seen.contains(&(b.clone(), a.clone()));
+        let shown = race.accesses.iter().map(|access| &access.at);
+        let side = |access: &Access| -> Vec<Instruction> {
+            let frames = race.statements.iter().chain(shown.clone());
+            let frames = frames.filter(|frame| same_line(&access.at, frame));
+            frames.map(Instruction::new).collect()
+        };
+        let [ones, others] = [side(&race.accesses[0]), side(&race.accesses[1])];
+        let mut pairs = ones.iter().flat_map(|a| others.iter().map(move |b| (a, b)));
+        !self.seen.is_empty()
+            && self.seen.iter().all(reversed)
+            && pairs.all(|(a, b)| self.met(a, b) || self.only_reads(a) && self.only_reads(b))
+    }
+
+    fn met(&self, a: &Instruction, b: &Instruction) -> bool {
+        let mut seen = self
+            .seen
+            .iter()
+            .map(|(x, y)| (&x.instruction, &y.instruction));
+        seen.any(|(x, y)| (x, y) == (a, b) || (y, x) == (a, b))
+    }
+
+    /// What was never met is not known to.
+    fn only_reads(&self, at: &Instruction) -> bool {
+        let points = self.seen.iter().flat_map(|(a, b)| [a, b]);
+        let mut points = points.filter(|point| point.instruction == *at).peekable();
+        points.peek().is_some() && points.all(|point| !point.writes)
+    }
+}
+
 /// Which of two accesses on one line is meant: the instruction tells, then
 /// what it does, then the thread.
 fn likeness(access: &Access, hit: &finding::Access) -> u32 {
@@ -169,7 +251,7 @@ pub fn race_of(hit: &Hit) -> Option<finding::Race> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use findings::finding::AccessOp::{self, Read, Write};
+    use findings::finding::AccessOp::{Read, Write};
     use findings::result::Status;
 
     fn frame(line: u32, bci: u32) -> Frame {
@@ -307,6 +389,38 @@ mod tests {
             }
         );
         assert!(order(w("u"), w("v")).symmetric);
+    }
+
+    /// `x = x + 5` in one thread, `x = x + 17` in another.
+    #[test]
+    fn lines_that_read_and_write_have_six_orders() {
+        let [r, w] = [(Read, 1), (Write, 4)].map(|(op, bci)| access(op, "s", frame(3, bci)));
+        let [q, v] = [(Read, 11), (Write, 14)].map(|(op, bci)| access(op, "t", frame(9, bci)));
+        let mut race = race(r.clone(), v.clone());
+        let all = [&r, &w, &q, &v];
+        race.statements = all.map(|access| access.frame.clone()).to_vec();
+        let mut orders = AccessOrders::default();
+        // Both trials that once passed for both orders: a write went first in each.
+        for (first, second) in [(&w, &q), (&v, &r)] {
+            orders.add(&hit(first.clone(), second.clone(), "x"));
+        }
+        assert!(!orders.are_complete(&race));
+        for (first, second) in [(&q, &w), (&r, &v), (&w, &v)] {
+            orders.add(&hit(first.clone(), second.clone(), "x"));
+            assert!(!orders.are_complete(&race));
+        }
+        orders.add(&hit(v.clone(), w.clone(), "x"));
+        assert!(orders.are_complete(&race));
+    }
+
+    #[test]
+    fn one_instruction_in_two_threads_has_one_order() {
+        let [s, t] = ["s", "t"].map(|thread| access(Write, thread, frame(3, 4)));
+        let race = race(s.clone(), t.clone());
+        let mut orders = AccessOrders::default();
+        assert!(!orders.are_complete(&race), "nothing was seen");
+        orders.add(&hit(s, t, "x"));
+        assert!(orders.are_complete(&race));
     }
 
     #[test]

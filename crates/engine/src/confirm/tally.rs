@@ -2,7 +2,7 @@
 //! which order, and what came of it, with one schedule kept for each kind of
 //! end.
 
-use super::pairs::{self, Order};
+use super::pairs::{self, AccessOrders, Order};
 use super::verdict::Verdict;
 use driver::store::Schedule;
 use findings::confirmed::{Effect, Harm, Outcome, Replay, Trials};
@@ -40,8 +40,14 @@ struct Group {
 pub struct Tally {
     pub race: Race,
     pub hit: u64,
-    /// Orders whose end is known.
+    /// Which side went first in trials whose end is known.
     known: [bool; 2],
+    /// The same, for each two of the accesses.
+    orders: AccessOrders,
+    /// The output of some trial had nothing to be compared with.
+    uncompared: bool,
+    /// Some trial differed from the reference runs in its signs of failure.
+    failed: bool,
     groups: Vec<Group>,
     /// A trial that made it happen and whose end nobody can judge.
     cut_short: Option<Kept>,
@@ -53,6 +59,9 @@ impl Tally {
             race,
             hit: 0,
             known: [false; 2],
+            orders: AccessOrders::default(),
+            uncompared: false,
+            failed: false,
             groups: Vec::new(),
             cut_short: None,
         }
@@ -75,8 +84,13 @@ impl Tally {
             });
             return;
         };
+        self.uncompared |= !verdict.compared;
+        self.failed |= verdict.unusual;
         let mut orders = [Some(last.first), None];
-        if verdict.effect == Effect::Ok {
+        if verdict.effect != Effect::Ok {
+            self.orders.add(hit);
+        } else {
+            hits.iter().for_each(|(_, hit)| self.orders.add(hit));
             let other = hits.iter().map(|(order, _)| order.first);
             orders[1] = other.clone().find(|first| *first != last.first);
         }
@@ -98,7 +112,9 @@ impl Tally {
     ) {
         let same = |group: &&mut Group| {
             let known = &group.outcome;
-            known.first == first && verdict.same(known.result, &known.detail, &known.stack)
+            known.first == first
+                && known.failure_signs == verdict.signs
+                && verdict.same(known.result, &known.detail, &known.stack)
         };
         match self.groups.iter_mut().find(same) {
             Some(group) => group.outcome.trials += 1,
@@ -108,6 +124,7 @@ impl Tally {
                     result: verdict.effect,
                     detail: verdict.detail.clone(),
                     stack: verdict.stack.clone(),
+                    failure_signs: verdict.signs.clone(),
                     trials: 1,
                     replay: None,
                 },
@@ -133,9 +150,29 @@ impl Tally {
         }
     }
 
-    /// Confirmed, in both orders, with a known end of each.
+    /// Nothing is left to be learnt: something was seen to come of it, and what
+    /// comes of the other side's going first is known, too; or nothing came of any
+    /// order of any two accesses.
     pub fn is_settled(&self) -> bool {
-        self.known == [true; 2]
+        let all = || self.orders.are_complete(&self.race);
+        self.known == [true; 2] && (self.harm().is_some() || all())
+    }
+
+    /// What the trials showed, if anything. Exceptions that are in every run and
+    /// signs of failure that all share are none of the race's doing.
+    fn harm(&self) -> Option<Harm> {
+        let outcomes = || self.groups.iter().map(|group| &group.outcome);
+        let fails = |outcome: &Outcome| {
+            use Effect::{Deadlock, Exception, Livelock};
+            matches!(outcome.result, Exception | Deadlock | Livelock)
+        };
+        if outcomes().any(fails) || self.failed {
+            Some(Harm::Harmful)
+        } else if outcomes().any(|outcome| outcome.result == Effect::OutputDiffers) {
+            Some(Harm::ChangesOutput)
+        } else {
+            None
+        }
     }
 
     /// Writes the account into the race; `keep` stores a schedule under its
@@ -146,6 +183,12 @@ impl Tally {
         asked: u64,
         mut keep: impl FnMut(Kept) -> Result<Replay, E>,
     ) -> Result<Race, E> {
+        let seen = self.orders.are_complete(&self.race) && self.known == [true; 2];
+        let harm = match self.harm() {
+            Some(harm) => harm,
+            None if seen && !self.uncompared => Harm::Harmless,
+            None => Harm::Unknown,
+        };
         let race = &mut self.race;
         race.trials = Some(Trials {
             run,
@@ -162,14 +205,7 @@ impl Tally {
         if !race.found_by.iter().any(|name| name == "racefuzzer") {
             race.found_by.push("racefuzzer".to_owned());
         }
-        let bad = |group: &Group| group.outcome.result != Effect::Ok;
-        race.harm = Some(if self.groups.iter().any(bad) {
-            Harm::Harmful
-        } else if self.known == [true; 2] {
-            Harm::Harmless
-        } else {
-            Harm::Unknown
-        });
+        race.harm = Some(harm);
         // The most telling first; equal ones in the order they came.
         self.groups.sort_by_key(|group| group.outcome.result);
         let mut names: Vec<String> = Vec::new();
@@ -238,7 +274,7 @@ mod tests {
     use super::*;
     use findings::finding::Findings;
 
-    const HIT: &str = r#"{"kind":"hit","location":{"class":"A","field":"F"},"first":{"op":"read","thread":"s","class":"A","method":"m","line":1,"stack":[{"class":"A"}]},"second":{"op":"write","thread":"t","class":"A","method":"n","line":2}}"#;
+    const HIT: &str = r#"{"kind":"hit","location":{"class":"A","field":"F"},"first":{"op":"read","thread":{"name":"s"},"frame":{"class":"A","method":"m","line":1},"stack":[{"class":"A"}]},"second":{"op":"write","thread":{"name":"t"},"frame":{"class":"A","method":"n","line":2}}}"#;
 
     fn hits(field: &str, turned: bool) -> Vec<Hit> {
         let mut text = HIT.replace("\"F\"", &format!("\"{field}\""));
@@ -265,6 +301,9 @@ mod tests {
             effect,
             detail: detail.into(),
             stack: vec![],
+            signs: vec![],
+            unusual: false,
+            compared: true,
         }
     }
 
@@ -379,6 +418,44 @@ mod tests {
         );
         let (race, _) = finish(tallies.all.remove(0), 1);
         assert_eq!(race.harm, Some(Harm::Unknown));
+    }
+
+    #[test]
+    fn both_orders_without_harm_are_harmless_if_the_output_was_compared() {
+        for compared in [true, false] {
+            let mut tallies = tallies();
+            let ok = Verdict {
+                compared,
+                ..verdict(Effect::Ok, "")
+            };
+            add(&mut tallies, &hits("f", false), Some(&ok));
+            add(&mut tallies, &hits("f", true), Some(&ok));
+            assert!(tallies.is_settled());
+            let (race, _) = finish(tallies.all.remove(0), 2);
+            let wanted = if compared {
+                Harm::Harmless
+            } else {
+                Harm::Unknown
+            };
+            assert_eq!(race.harm, Some(wanted));
+        }
+    }
+
+    #[test]
+    fn another_output_is_a_change_and_a_sign_of_failure_is_harm() {
+        for (unusual, harm) in [(false, Harm::ChangesOutput), (true, Harm::Harmful)] {
+            let mut tallies = tallies();
+            let other = Verdict {
+                unusual,
+                ..verdict(Effect::OutputDiffers, "it prints \"1\"")
+            };
+            add(&mut tallies, &hits("f", false), Some(&other));
+            let ok = verdict(Effect::Ok, "");
+            add(&mut tallies, &hits("f", true), Some(&ok));
+            assert!(tallies.is_settled());
+            let (race, _) = finish(tallies.all.remove(0), 2);
+            assert_eq!(race.harm, Some(harm));
+        }
     }
 
     #[test]

@@ -9,9 +9,9 @@
 use driver::process::{Outcome, Stopped};
 use driver::run::RunResult;
 use findings::confirmed::Effect;
-use findings::finding::Frame;
-use findings::finding::{StuckThreads, Uncaught};
+use findings::finding::{Frame, StuckThreads, Uncaught};
 use protocol::RunEnd;
+use std::collections::BTreeSet;
 
 /// What an undisturbed run does.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,8 @@ pub struct Reference {
     output: Option<Printed>,
     /// Exceptions that are uncaught in every run.
     uncaught: Vec<(String, Option<Frame>)>,
+    /// Signs of failure of each run.
+    signs: Vec<Vec<String>>,
 }
 
 /// An exit code, a digest of the output and its beginning.
@@ -28,7 +30,20 @@ struct Printed {
     exit: Option<i32>,
     sha256: Option<String>,
     beginning: Vec<u8>,
+    /// The beginning of what it wrote to standard error.
+    complaints: Vec<u8>,
 }
+
+/// What programs print when something has failed.
+const ERROR_WORDS: [&str; 7] = [
+    "error",
+    "exception",
+    "failed",
+    "failure",
+    "fatal",
+    "corrupt",
+    "assertion",
+];
 
 impl Printed {
     fn by(outcome: &Outcome) -> Printed {
@@ -36,7 +51,20 @@ impl Printed {
             exit: outcome.exit,
             sha256: outcome.output_sha256.clone(),
             beginning: outcome.stdout.clone(),
+            complaints: outcome.stderr.clone(),
         }
+    }
+
+    /// What speaks for a failure: another exit code than 0, words of errors.
+    fn signs(&self) -> Vec<String> {
+        let text = [&self.beginning[..], &self.complaints[..]].concat();
+        let text = String::from_utf8_lossy(&text).to_lowercase();
+        let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphabetic()).collect();
+        let said = ERROR_WORDS.into_iter().filter(|word| words.contains(word));
+        let exit = self.exit.filter(|code| *code != 0);
+        let exit = exit.map(|code| format!("exit code {code}"));
+        let said = said.map(|word| format!("the word \"{word}\" in what it prints"));
+        exit.into_iter().chain(said).collect()
     }
 
     fn same(&self, other: &Printed) -> bool {
@@ -56,12 +84,19 @@ pub enum Choice {
 /// The usual reference, in words.
 pub const ALONE: &str = "the program run alone";
 
-/// How many controlled runs without a target are looked at before we give up.
+/// How many controlled runs without a target are looked at, at least: one may
+/// happen to be the odd one.
+const LEAST_RUNS: usize = 2;
+
+/// How many before we give up.
 const MOST_RUNS: usize = 3;
 
 impl Reference {
     /// `alone`: without the tool; `controlled`: runs without a target.
     pub fn choose(alone: &Outcome, controlled: &[RunResult]) -> Choice {
+        if controlled.len() < LEAST_RUNS {
+            return Choice::More;
+        }
         let whole = |run: &&RunResult| run.outcome.stopped.is_none() && !stands(run);
         let runs: Vec<&RunResult> = controlled.iter().filter(whole).collect();
         // What dies in every run dies anyway; what dies in some, of a race.
@@ -81,10 +116,17 @@ impl Reference {
         let alone = Printed::by(alone);
         let printed: Vec<Printed> = runs.iter().map(|r| Printed::by(&r.outcome)).collect();
         let known = |output: Option<Printed>, text: &str| {
-            Choice::Known(Reference { output, uncaught }, text.to_owned())
+            let all = printed.iter().chain([&alone]);
+            let signs = all.map(Printed::signs).collect();
+            let reference = Reference {
+                output,
+                uncaught,
+                signs,
+            };
+            Choice::Known(reference, text.to_owned())
         };
         if printed.iter().any(|p| p.same(&alone)) {
-            return known(Some(alone), ALONE);
+            return known(Some(alone.clone()), ALONE);
         }
         if controlled.len() < MOST_RUNS {
             return Choice::More;
@@ -96,6 +138,16 @@ impl Reference {
             ),
             _ => known(None, ""),
         }
+    }
+
+    /// Whether a run has a sign of failure that none of the reference runs has, or
+    /// lacks one that they all have: then they are the ones that failed.
+    fn is_unusual(&self, signs: &[String]) -> bool {
+        let runs = &self.signs;
+        let new = |sign: &String| !runs.iter().any(|run| run.contains(sign));
+        let shared = |sign: &&String| runs.iter().all(|run| run.contains(sign));
+        let mut shared = runs.iter().flatten().filter(shared);
+        self.output.is_some() && (signs.iter().any(new) || shared.any(|sign| !signs.contains(sign)))
     }
 
     /// What came of a run; an error if it cannot be judged, and why.
@@ -112,10 +164,19 @@ impl Reference {
             Some(Stopped::Stuck) => return Err("the JVM was stuck and was killed".into()),
             Some(_) => return Err("it was stopped before its end".into()),
         }
+        let printed = Printed::by(outcome);
+        // What the agent ended did not exit by itself.
+        let signs = match word {
+            RunEnd::Exit if self.output.is_some() => printed.signs(),
+            _ => Vec::new(),
+        };
         let verdict = |effect, detail: String| Verdict {
             effect,
             detail,
             stack: Vec::new(),
+            signs: signs.clone(),
+            unusual: word == RunEnd::Exit && self.is_unusual(&signs),
+            compared: self.output.is_some(),
         };
         if let Some(still) = run.findings.deadlocks.first() {
             return Ok(verdict(Effect::Deadlock, who_waits(still)));
@@ -140,7 +201,6 @@ impl Reference {
             verdict.stack = new.stack.clone();
             return Ok(verdict);
         }
-        let printed = Printed::by(outcome);
         match &self.output {
             Some(wanted) if !wanted.same(&printed) => {
                 Ok(verdict(Effect::OutputDiffers, difference(wanted, &printed)))
@@ -170,6 +230,12 @@ pub struct Verdict {
     pub effect: Effect,
     pub detail: String,
     pub stack: Vec<Frame>,
+    /// What speaks for a failure in how it ended and what it printed.
+    pub signs: Vec<String>,
+    /// They are not those of the reference runs.
+    pub unusual: bool,
+    /// There was an output to compare with.
+    pub compared: bool,
 }
 
 impl Verdict {
@@ -278,7 +344,13 @@ mod tests {
 
     #[test]
     fn the_reference_is_the_program_alone_if_control_changes_nothing() {
-        let (reference, text) = known(&outcome(0, "a\nb"), &[run(0, "a\nb", RunEnd::Exit)]);
+        let usual = || run(0, "a\nb", RunEnd::Exit);
+        let alone = outcome(0, "a\nb");
+        assert!(matches!(
+            Reference::choose(&alone, &[usual()]),
+            Choice::More
+        ));
+        let (reference, text) = known(&alone, &[usual(), usual()]);
         assert!(text.contains("alone"), "{text}");
         assert_eq!(
             effect(&reference, &run(0, "a\nb", RunEnd::Exit)).0,
@@ -295,7 +367,8 @@ mod tests {
     fn a_program_that_prints_the_time_is_compared_with_controlled_runs() {
         let alone = outcome(0, "12:31");
         let same = || run(0, "00:00", RunEnd::Exit);
-        assert!(matches!(Reference::choose(&alone, &[same()]), Choice::More));
+        let two = [same(), same()];
+        assert!(matches!(Reference::choose(&alone, &two), Choice::More));
         let (reference, _) = known(&alone, &[same(), same(), same()]);
         assert_eq!(effect(&reference, &same()).0, Effect::Ok);
         assert_eq!(
@@ -312,8 +385,8 @@ mod tests {
         let mut usual = run(1, "", RunEnd::Exit);
         usual.findings.uncaught = vec![uncaught("java.lang.Error: 17")];
         let alone = outcome(1, "");
-        let once = [usual.clone()];
-        assert!(matches!(Reference::choose(&alone, &once), Choice::More));
+        let twice = [usual.clone(), usual.clone()];
+        assert!(matches!(Reference::choose(&alone, &twice), Choice::More));
         let sometimes = [usual.clone(), run(1, "", RunEnd::Exit)];
         let (reference, _) = known(&alone, &sometimes);
         assert_eq!(effect(&reference, &usual).0, Effect::Exception);
@@ -331,8 +404,27 @@ mod tests {
     }
 
     #[test]
+    fn either_side_may_be_the_one_that_fails() {
+        let unusual = |usual: (i32, &str), trial: (i32, &str)| {
+            let of = |(exit, text)| run(exit, text, RunEnd::Exit);
+            let (reference, _) = known(&outcome(usual.0, usual.1), &[of(usual), of(usual)]);
+            let verdict = reference.judge(&of(trial)).unwrap();
+            (verdict.unusual, verdict.signs)
+        };
+        assert_eq!(unusual((0, "22"), (0, "17")), (false, vec![]));
+        let (differs, signs) = unusual((0, "22"), (1, "Error: 17"));
+        assert!(differs);
+        let word = "the word \"error\" in what it prints";
+        assert_eq!(signs, ["exit code 1", word]);
+        assert_eq!(unusual((1, "ERROR"), (0, "22")), (true, vec![]));
+        assert!(!unusual((0, "error rate 1"), (0, "error rate 2")).0);
+        assert!(!unusual((0, "terrors"), (0, "errors")).0, "other words");
+    }
+
+    #[test]
     fn runs_that_say_nothing_are_not_judged() {
-        let (reference, _) = known(&outcome(0, ""), &[run(0, "", RunEnd::Exit)]);
+        let usual = || run(0, "", RunEnd::Exit);
+        let (reference, _) = known(&outcome(0, ""), &[usual(), usual()]);
         for word in [RunEnd::Stuck, RunEnd::Limit, RunEnd::Unknown] {
             assert!(reference.judge(&run(0, "", word)).is_err(), "{word}");
         }

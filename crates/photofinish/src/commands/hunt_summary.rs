@@ -74,6 +74,7 @@ fn line(race: &Race) -> String {
         (Some(Harm::Harmful), Some(effect)) => {
             text += &format!(", harmful ({})", effect.name());
         }
+        (Some(Harm::ChangesOutput), _) => text += ", changes the output",
         (Some(Harm::Harmless), _) => text += ", harmless as far as seen",
         _ => {}
     }

@@ -8,9 +8,10 @@ const STATUSES = {
 };
 
 const HARMS = {
-  harmful: "some trial failed, deadlocked or printed something else",
-  harmless: "both orders were tried, and nothing out of the ordinary was seen",
-  unknown: "nothing out of the ordinary was seen, but not in both orders",
+  harmful: "some trial threw an exception, deadlocked, or ended or printed as failures do",
+  "changes-output": "some trial printed something else than others, without a sign of failure",
+  harmless: "each two accesses were tried in both orders, and nothing out of the ordinary was seen",
+  unknown: "nothing out of the ordinary was seen, but not in all orders, or output was not compared",
 };
 
 const VALIDATED = {
@@ -109,6 +110,8 @@ function access(race, index) {
 function outcome(race, it) {
   const first = race.accesses[it.first] || race.accesses[0];
   const fine = it.result === "ok";
+  const signs = list(it.failure_signs);
+  const usual = signs.length ? "as in the reference run" : "nothing out of the ordinary";
   return el(
     "li",
     { class: fine ? "outcome" : "outcome bad" },
@@ -116,8 +119,9 @@ function outcome(race, it) {
       "div",
       {},
       `the ${first.op} by "${first.thread}" first: `,
-      el("b", {}, fine ? "nothing out of the ordinary" : it.result),
+      el("b", {}, fine ? usual : it.result),
     ),
+    signs.length ? el("div", { class: "message" }, signs.join(", ")) : null,
     it.detail ? el("div", { class: "message" }, it.detail) : null,
     el("div", { class: "dim" }, counted(it.trials || 0, "trial")),
     stack(it.stack, "stack"),

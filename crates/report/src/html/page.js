@@ -1,7 +1,7 @@
 // The page: what was found on the left, one of it on the right.
 
 const STRENGTH = ["confirmed", "observed", "predicted", "potential"];
-const HARM = ["harmful", "unknown", undefined, "harmless"];
+const HARM = ["harmful", "changes-output", "unknown", undefined, "harmless"];
 
 function findings() {
   const all = [];
@@ -297,7 +297,7 @@ class Page {
   // One a status and harm that occurs; pressed means shown.
   chips() {
     const of = (key) => [...new Set(this.all.map((one) => one.it[key]).filter((value) => value))];
-    const known = STRENGTH.concat(["harmful", "harmless", "unknown"]);
+    const known = STRENGTH.concat(["harmful", "changes-output", "harmless", "unknown"]);
     const values = [...of("status"), ...of("harm")].filter((value) => known.includes(value));
     values.sort((a, b) => known.indexOf(a) - known.indexOf(b));
     const chips = values.map((value) => {

@@ -61,6 +61,7 @@ impl Page<'_> {
         }
         let harm = match race.harm {
             Some(Harm::Harmful) => ", harmful",
+            Some(Harm::ChangesOutput) => ", changes the output",
             Some(Harm::Harmless) => ", harmless as far as seen",
             Some(Harm::Unknown) | None => "",
         };
@@ -88,7 +89,11 @@ impl Page<'_> {
                 Effect::Ok => text,
                 _ => self.paint(Style::Red, &text),
             };
-            writeln!(self.out, "  {who} ({trials}): {text}")?;
+            let signs = match outcome.failure_signs.as_slice() {
+                [] => String::new(),
+                signs => format!(" ({})", clean(&signs.join(", "))),
+            };
+            writeln!(self.out, "  {who} ({trials}): {text}{signs}")?;
             self.frames(&outcome.stack)?;
             if outcome.result != Effect::Ok || self.options.verbose {
                 self.replay(outcome.replay.as_ref(), "      ")?;
@@ -238,7 +243,8 @@ fn access(access: &Access, op_is_enough: bool) -> String {
 fn effect(outcome: &Outcome) -> String {
     let detail = clean(&outcome.detail);
     match outcome.result {
-        Effect::Ok => "nothing out of the ordinary".to_owned(),
+        Effect::Ok if outcome.failure_signs.is_empty() => "nothing out of the ordinary".to_owned(),
+        Effect::Ok => "as in the reference run".to_owned(),
         Effect::Exception => detail,
         Effect::Deadlock | Effect::Livelock if detail.is_empty() => {
             outcome.result.name().to_owned()
