@@ -4,7 +4,7 @@
 
 use engine::findings::suppress::name;
 use engine::hunt::{HuntConfig, hunt};
-use engine::{ControlConfig, Error, LaunchConfig, Progress};
+use engine::{ControlConfig, Error, FAIL_ON, LaunchConfig, Progress};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ fn run() -> Result<(), Error> {
         ..HuntConfig::default()
     };
     let hunted = hunt(&config, &Told)?;
-    println!("{:?}", hunted.answer.verdict);
+    println!("{:?}", hunted.answer.verdict(FAIL_ON));
     for race in &hunted.answer.report.races {
         println!("{} {:?} {}", race.id, race.status, name(&race.location));
     }

@@ -10,10 +10,11 @@ use crate::launch::{Launcher, Plan};
 use crate::may_trigger::Hidden;
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::verdict::Verdict;
+use crate::verdict::Facts;
 use driver::options::Mode;
 use driver::process::{Input, Output};
 use findings::compare::{Comparison, Found, Row, Subject};
+use findings::result::Status;
 use protocol::RunEnd;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -68,7 +69,7 @@ pub struct Compared {
     pub depths: Vec<Subject>,
     /// All runs were made; if not, the same call goes on from here.
     pub whole: bool,
-    pub verdict: Verdict,
+    pub facts: Facts,
 }
 
 /// Makes the runs that are missing.
@@ -91,17 +92,17 @@ pub fn compare(config: &CompareConfig, progress: &dyn Progress) -> Result<Compar
     let whole = making.all(&depths)?;
     let all = journal.all;
     let found = all.rows.iter().any(|row| !row.races.is_empty());
-    let verdict = match () {
-        () if !whole => Verdict::Limit,
-        () if found => Verdict::Found,
-        () => Verdict::NothingFound,
+    let facts = Facts {
+        limit_reached: !whole,
+        unlisted: found.then_some(Status::Observed),
+        ..Facts::default()
     };
     Ok(Compared {
         all,
         schedulers,
         depths,
         whole,
-        verdict,
+        facts,
     })
 }
 

@@ -7,7 +7,6 @@ use crate::launch::{Launcher, Plan};
 use crate::may_trigger::Hidden;
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::suppress;
 use crate::verdict::Answer;
 use driver::options::Mode;
 use driver::process::{Input, Output};
@@ -188,12 +187,13 @@ pub fn detect(config: &DetectConfig, progress: &dyn Progress) -> Result<Detected
     for text in runs.warnings() {
         session.warn(text);
     }
-    let (mut report, verdict) = session.finish("detect");
-    let verdict = suppress::apply(&config.suppress, &mut report, verdict);
+    let (mut report, facts) = session.finish("detect");
+    config.suppress.apply(&mut report);
+    facts.tell(&mut report);
     let results = runs.results();
     runs.keep(&launcher, &mut report)?;
     Ok(Detected {
-        answer: Answer { report, verdict },
+        answer: Answer { report, facts },
         results,
     })
 }

@@ -56,7 +56,7 @@ pub use findings;
 pub use config::{ControlConfig, LaunchConfig};
 pub use error::{Cause, Error};
 pub use progress::{Progress, Silent};
-pub use verdict::{Answer, Verdict};
+pub use verdict::{Answer, FAIL_ON, Facts, Verdict, decide};
 
 /// `photofinish 0.1.0`, as reports have it.
 pub fn tool() -> String {

@@ -4,9 +4,8 @@
 
 use crate::detect::Detector;
 use crate::error::{Context, Error};
-use crate::suppress;
 use crate::traces::{self, dotted};
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::{Answer, Facts};
 use ::detect::held::HeldLocks;
 use ::detect::{FastTrack, Finding, H, Hybrid, Late, Lockset};
 use findings::finding::{self, AccessOp, Findings, Frame, Location, Race, Summary};
@@ -59,18 +58,17 @@ pub fn detect(path: &Path, detector: Detector, known: &Suppressions) -> Result<A
         ..Program::default()
     };
     let mut report = merge.finish(crate::tool(), "detect", program, seconds);
-    let verdict = match () {
-        () if !report.races.is_empty() => Verdict::Found,
-        () if threads < 2 => {
-            report
-                .warnings
-                .push("only one thread did anything: nothing was exercised".into());
-            Verdict::NotExercised
-        }
-        () => Verdict::NothingFound,
+    let facts = Facts {
+        not_exercised: threads < 2 && report.races.is_empty(),
+        ..Facts::default()
     };
-    let verdict = suppress::apply(known, &mut report, verdict);
-    Ok(Answer { report, verdict })
+    if facts.not_exercised {
+        report
+            .warnings
+            .push("only one thread did anything: nothing was exercised".into());
+    }
+    known.apply(&mut report);
+    Ok(Answer { report, facts })
 }
 
 /// Runs the detector over everything up to the first gap.

@@ -5,7 +5,7 @@ use crate::error::{Context, Error};
 use crate::launch::Launcher;
 use crate::session::Session;
 use crate::traces::{self, TraceFile};
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::Answer;
 use driver::options::Mode;
 use driver::process::Output;
 use std::fs::File;
@@ -63,18 +63,16 @@ pub fn record(config: &RecordConfig) -> Result<Recorded, Error> {
     let result = launcher.run(1, mode, Some(path), config.output)?;
     let started = result.started;
     session.add(result);
-    let (report, mut verdict) = session.finish("record");
+    let (report, mut facts) = session.finish("record");
     let trace = match started {
         true => Some(traces::open(&config.trace)?),
         false => None,
     };
     // The disk was full, or a limit was reached: not what was asked for.
     let whole = |trace: &TraceFile| *trace.ending() == Ending::Finished;
-    if verdict != Verdict::ToolFailed && !trace.as_ref().is_none_or(whole) {
-        verdict = Verdict::Limit;
-    }
+    facts.limit_reached |= !trace.as_ref().is_none_or(whole);
     Ok(Recorded {
-        answer: Answer { report, verdict },
+        answer: Answer { report, facts },
         trace,
     })
 }

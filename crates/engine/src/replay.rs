@@ -9,7 +9,7 @@ use crate::controlled_run;
 use crate::error::{Context, Error};
 use crate::launch::{Launcher, Plan};
 use crate::session::Session;
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::{Answer, Facts};
 use driver::options::{Control, Mode, Scheduler};
 use driver::process::{Input, Output};
 use driver::run::RunResult;
@@ -17,6 +17,7 @@ use driver::scratch::Scratch;
 use driver::store::{Program, Schedule, Store};
 use findings::confirmed::ReplayVerdict;
 use findings::finding::ControlSummary;
+use findings::result::Status;
 use protocol::control::Uncontrolled;
 use protocol::request::EXPLORE;
 use schedule::log::{Entry, Log};
@@ -139,7 +140,7 @@ pub fn replay(config: &ReplayConfig) -> Result<Replayed, Error> {
     let sameness = compare(&kept, &run);
     let uncontrolled = run.findings.uncontrolled.clone();
     session.add(run);
-    let (mut report, verdict) = session.finish("replay");
+    let (mut report, facts) = session.finish("replay");
     report.replayed = Some(sameness.told(&kept));
     // Of equal runs the first one's schedule also has the races.
     let same = matches!(sameness, Sameness::Same { .. });
@@ -153,13 +154,13 @@ pub fn replay(config: &ReplayConfig) -> Result<Replayed, Error> {
         true => Vec::new(),
         false => reasons(&kept, &launcher, &uncontrolled),
     };
-    let verdict = match verdict {
-        _ if !same => Verdict::ToolFailed,
-        Verdict::NothingFound if !races.is_empty() => Verdict::Found,
-        verdict => verdict,
+    let facts = Facts {
+        diverged: !same,
+        unlisted: (!races.is_empty()).then_some(Status::Confirmed),
+        ..facts
     };
     Ok(Replayed {
-        answer: Answer { report, verdict },
+        answer: Answer { report, facts },
         name: kept.schedule.name.clone(),
         sameness,
         digest_then: kept.schedule.digest.clone(),

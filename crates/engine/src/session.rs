@@ -2,7 +2,7 @@
 //! programs have in common.
 
 use crate::config::LaunchConfig;
-use crate::verdict::Verdict;
+use crate::verdict::Facts;
 use driver::process::{Outcome, Stopped, signal_name};
 use driver::run::RunResult;
 use findings::merge::Merge;
@@ -139,20 +139,20 @@ impl Session {
         self.interrupted || self.seen.refused
     }
 
-    /// The report, and what it comes to; with a warning if nothing was exercised.
-    pub fn finish(self, command: &str) -> (Report, Verdict) {
-        let (mut report, verdict) = self.conclude(command);
-        if verdict == Verdict::NotExercised {
+    /// The report, and what else is known; with a warning if nothing was exercised.
+    pub fn finish(self, command: &str) -> (Report, Facts) {
+        let (mut report, facts) = self.conclude(command);
+        if facts.not_exercised {
             let text = not_exercised(&report);
             if !report.warnings.contains(&text) {
                 report.warnings.push(text);
             }
         }
-        (report, verdict)
+        (report, facts)
     }
 
     /// The same, without the warning.
-    pub fn conclude(self, command: &str) -> (Report, Verdict) {
+    pub fn conclude(self, command: &str) -> (Report, Facts) {
         let seconds = self.start.elapsed().as_secs_f64();
         let program = self.program.clone();
         let new = self
@@ -167,14 +167,14 @@ impl Session {
             None => new,
         };
         let idle = self.seen.refused || idle(&report);
-        let verdict = match () {
-            () if report.has_findings() => Verdict::Found,
-            () if self.seen.crashed => Verdict::ToolFailed,
-            () if self.seen.limited => Verdict::Limit,
-            () if idle => Verdict::NotExercised,
-            () => Verdict::NothingFound,
+        let shown = !report.races.is_empty() || report.has_findings();
+        let facts = Facts {
+            tool_failed: self.seen.crashed,
+            not_exercised: idle && !shown && !self.seen.crashed && !self.seen.limited,
+            limit_reached: self.seen.limited,
+            ..Facts::default()
         };
-        (report, verdict)
+        (report, facts)
     }
 }
 
@@ -249,6 +249,7 @@ fn complaints(outcome: &Outcome, summary: bool, started: bool) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdict::{FAIL_ON, Verdict, decide};
     use findings::finding::{Findings, Summary};
     use std::time::Duration;
 
@@ -281,7 +282,8 @@ mod tests {
     fn verdict(result: RunResult) -> (Verdict, RunEnd) {
         let mut session = Session::new(&launch());
         session.add(result);
-        let (report, verdict) = session.finish("detect");
+        let (report, facts) = session.finish("detect");
+        let verdict = decide(Some(&report), FAIL_ON, facts);
         (verdict, report.runs[0].ended)
     }
 
@@ -343,19 +345,19 @@ mod tests {
         first.add(result(Some(3), None, Some(2)));
         first.add(result(None, Some(9), None));
         let accidents = first.accidents();
-        let (earlier, verdict) = first.finish("verify");
-        assert_eq!(verdict, Verdict::Limit);
+        let (earlier, facts) = first.finish("verify");
+        assert!(facts.limit_reached);
         // Nothing more is run.
         let same = Session::resume(&launch(), earlier.clone(), accidents);
-        let (report, verdict) = same.finish("verify");
+        let (report, facts) = same.finish("verify");
         assert_eq!(
-            (report.runs, verdict),
-            (earlier.runs.clone(), Verdict::Limit)
+            (report.runs, facts.limit_reached),
+            (earlier.runs.clone(), true)
         );
         let mut more = Session::resume(&launch(), earlier, accidents);
         assert_eq!(more.add(result(Some(4), None, Some(2))), 3);
-        let (report, verdict) = more.finish("verify");
-        assert_eq!((report.runs.len(), verdict), (3, Verdict::Limit));
+        let (report, facts) = more.finish("verify");
+        assert_eq!((report.runs.len(), facts.limit_reached), (3, true));
         assert_eq!(report.program.exit, Some(4));
     }
 }

@@ -307,6 +307,7 @@ impl Report {
             hunt: None,
             suppressed: Vec::new(),
             baseline: None,
+            limit_reached: false,
             warnings: Vec::new(),
             timing: Timing::default(),
             other: Default::default(),
@@ -327,6 +328,7 @@ impl Report {
         self.reference = self.reference.take().or(later.reference.take());
         self.replayed = self.replayed.take().or(later.replayed.take());
         self.hunt = self.hunt.take().or(later.hunt.take());
+        self.limit_reached |= later.limit_reached;
         self.baseline = self.baseline.take().or(later.baseline.take());
         for (name, value) in std::mem::take(&mut later.other) {
             self.other.entry(name).or_insert(value);

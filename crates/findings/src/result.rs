@@ -84,6 +84,10 @@ fn is_true(b: &bool) -> bool {
     *b
 }
 
+fn is_false(b: &bool) -> bool {
+    !b
+}
+
 fn is_zero(n: &u64) -> bool {
     *n == 0
 }
@@ -145,10 +149,9 @@ impl Race {
         self.advice.as_deref().unwrap_or_default()
     }
 
-    /// A mere suspicion that no trial could make happen is shown, but is no
-    /// finding.
+    /// A mere suspicion is shown, but is no finding.
     pub fn is_finding(&self) -> bool {
-        self.status > Status::Potential || self.trials.is_none()
+        self.status > Status::Potential
     }
 }
 
@@ -268,6 +271,9 @@ pub struct Report {
     /// The comparison with an earlier result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Baseline>,
+    /// A limit or a signal ended the work before an answer to all that was asked.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub limit_reached: bool,
     /// Where the tool was not in control, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

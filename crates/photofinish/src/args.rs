@@ -14,6 +14,7 @@ pub use verify::Verify;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use driver::options::Statement;
+use findings::result::Status;
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -173,6 +174,30 @@ pub enum Color {
     Auto,
     Always,
     Never,
+}
+
+/// The statuses of races, from the weakest to the strongest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// A mere suspicion
+    Potential,
+    /// A checked reordering of a run
+    Predicted,
+    /// Seen in a run
+    Observed,
+    /// Made to happen
+    Confirmed,
+}
+
+impl FailOn {
+    pub fn status(self) -> Status {
+        match self {
+            FailOn::Potential => Status::Potential,
+            FailOn::Predicted => Status::Predicted,
+            FailOn::Observed => Status::Observed,
+            FailOn::Confirmed => Status::Confirmed,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -466,6 +491,9 @@ pub struct Show {
     /// `race com.shop.Stats.* because a lost count does no harm`
     #[arg(long, value_name = "FILE")]
     pub suppress: Option<PathBuf>,
+    /// From which status on a race makes the exit code 66
+    #[arg(long, value_enum, value_name = "STATUS", default_value = "predicted")]
+    pub fail_on: FailOn,
     /// Where Java sources are, besides the usual places
     #[arg(long, value_name = "DIR", value_delimiter = ',')]
     pub sources: Vec<PathBuf>,

@@ -6,7 +6,7 @@ use crate::outputs::Outputs;
 use anyhow::Context;
 use driver::process::Output;
 use engine::sources::SourceTree;
-use engine::{Answer, Verdict, saved, suppress};
+use engine::{Answer, Facts, saved, suppress};
 use findings::baseline::Baseline;
 use findings::result::Report;
 use findings::suppress::Suppressions;
@@ -25,24 +25,20 @@ pub fn command(args: &args::Report) -> Result<u8, Failure> {
         Some(results) => outputs.kept(results, args.result),
         None => Timelines::new(),
     };
-    let mut verdict = match report.has_findings() {
-        true => Verdict::Found,
-        false => Verdict::NothingFound,
-    };
-    verdict = suppress::apply(&known, &mut report, verdict);
-    if verdict == Verdict::NothingFound && report::exploration::is_incomplete(&report) {
-        verdict = Verdict::Limit;
-    }
+    known.apply(&mut report);
+    let facts = Facts::from_saved(&report);
+    let fail_on = args.show.fail_on.status();
+    let mut verdict = engine::decide(Some(&report), fail_on, facts);
     if let Some(old) = &args.baseline {
         let (earlier, name) = saved::baseline(old, &args.file)?;
         let found = Baseline::compare(&report, &earlier, &name);
-        let stood = { report.deadlocks.iter() }
-            .all(|d| earlier.deadlocks.iter().any(|known| known.same(d)));
-        let failed =
-            { report.failures.iter() }.all(|f| earlier.failures.iter().any(|known| known.same(f)));
-        if found.new.is_empty() && stood && failed {
-            verdict = Verdict::NothingFound;
-        }
+        let mut new = report.clone();
+        new.races.retain(|race| found.new.contains(&race.id));
+        new.deadlocks
+            .retain(|d| !earlier.deadlocks.iter().any(|known| known.same(d)));
+        new.failures
+            .retain(|f| !earlier.failures.iter().any(|known| known.same(f)));
+        verdict = engine::decide(Some(&new), fail_on, facts);
         report.baseline = Some(found);
     }
     let on_stdout = outputs.is_stdout();
@@ -72,7 +68,7 @@ pub fn answer(
 ) -> Result<u8, Failure> {
     outputs.write_with(&answer.report, timelines)?;
     with_schedules(&answer.report, show, program, timelines, std::io::stderr())?;
-    Ok(exit::code(answer.verdict))
+    Ok(exit::code(answer.verdict(show.fail_on.status())))
 }
 
 /// What to do with the program's standard output.

@@ -12,11 +12,6 @@ fn of_verify(report: &Report) -> Option<&Exploration> {
     explored.filter(|_| report.command == "verify")
 }
 
-/// Whether the report is of an exploration that did not come to its end.
-pub fn is_incomplete(report: &Report) -> bool {
-    of_verify(report).is_some_and(|explored| !explored.complete)
-}
-
 /// The verdict; none of a report that is not of an exploration.
 pub fn verdict(report: &Report) -> Option<String> {
     let explored = of_verify(report)?;

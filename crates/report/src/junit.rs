@@ -129,7 +129,11 @@ fn race(race: &Race) -> Case {
     let verdict = if race.is_finding() {
         Verdict::Failed(kind, line, all)
     } else {
-        Verdict::Skipped(format!("{line}: suspected, and no trial made it happen"))
+        let why = match race.trials {
+            Some(_) => "no trial made it happen",
+            None => "not tried",
+        };
+        Verdict::Skipped(format!("{line}: suspected, and {why}"))
     };
     Case {
         class: a.at.class.clone(),

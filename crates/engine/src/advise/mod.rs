@@ -30,7 +30,7 @@ use crate::progress::Progress;
 use crate::session::Session;
 use crate::sources::SourceTree;
 use crate::traces;
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::{Answer, Facts};
 use ::advise::{Explanation, Kind, Race, Variable, Words};
 use driver::options::{Mode, Statement};
 use driver::store::Store;
@@ -146,7 +146,7 @@ pub(crate) fn with(
         work.gather(half..config.runs, &mut session)?;
     }
     let over = session.is_over();
-    let (mut report, verdict) = session.finish("advise");
+    let (mut report, facts) = session.finish("advise");
     if let Some(saved) = saved {
         work.missed(saved);
     }
@@ -163,7 +163,7 @@ pub(crate) fn with(
     });
     report.warnings.append(&mut work.warnings);
     Ok(Advised {
-        answer: Answer { report, verdict },
+        answer: Answer { report, facts },
         out_of_time: work.mixture.out_of_time(),
         interrupted: work.mixture.interrupted.get(),
         program: config.launch.program.clone(),
@@ -242,12 +242,11 @@ pub fn from_traces(files: &[PathBuf]) -> Result<Answer, Error> {
     let judged = Judged::untried(&advice, "the program was not there to try it on");
     let ids = ids(&report);
     put(&mut report, &paths, &judged, &ids, |_| None);
-    let verdict = match () {
-        () if !report.races.is_empty() => Verdict::Found,
-        () if threads < 2 => Verdict::NotExercised,
-        () => Verdict::NothingFound,
+    let facts = Facts {
+        not_exercised: threads < 2,
+        ..Facts::default()
     };
-    Ok(Answer { report, verdict })
+    Ok(Answer { report, facts })
 }
 
 fn too_long(what: &str) -> String {

@@ -24,14 +24,14 @@ use crate::error::Error;
 use crate::launch::{Launcher, Plan, RunDir};
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::{Answer, Facts};
 use driver::options::{Control, Mode, Statement};
 use driver::pool::{self, Ended};
 use driver::process::{Input, Outcome, Output, Stopped};
 use driver::run::RunResult;
 use driver::store::Writer;
 use findings::confirmed::Deadlock;
-use findings::result::{Race, Report};
+use findings::result::{Race, Report, Status};
 use findings::suppress::Suppressions;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,16 +145,11 @@ pub fn confirm(config: &ConfirmConfig, progress: &dyn Progress) -> Result<Answer
     report.timing.total_s = began.elapsed().as_secs_f64();
     config.suppress.apply(&mut report);
     let program = controlled_run::program(&launcher.java, &launch, config.input.as_deref())?;
+    let mut facts = tried.facts;
+    facts.limit_reached |= tried.limited || tried.interrupted;
+    facts.tell(&mut report);
     store.finish(program, &report)?;
-    let verdict = match tried.verdict {
-        Verdict::NothingFound | Verdict::Found if report.has_findings() => Verdict::Found,
-        Verdict::NothingFound | Verdict::Found if tried.limited || tried.interrupted => {
-            Verdict::Limit
-        }
-        Verdict::Found => Verdict::NothingFound,
-        verdict => verdict,
-    };
-    Ok(Answer { report, verdict })
+    Ok(Answer { report, facts })
 }
 
 /// What came of the trials.
@@ -162,7 +157,7 @@ pub fn confirm(config: &ConfirmConfig, progress: &dyn Progress) -> Result<Answer
 pub(crate) struct Tried {
     pub report: Report,
     /// Of the runs before the trials.
-    pub verdict: Verdict,
+    pub facts: Facts,
     /// Pairs that there was no time for.
     pub untried: Vec<String>,
     pub limited: bool,
@@ -191,11 +186,11 @@ pub(crate) fn try_races(
         untried: Vec::new(),
         progress,
     };
-    let (mut report, verdict) = work.confirm(saved)?;
+    let (mut report, facts) = work.confirm(saved)?;
     report.warnings.extend(std::mem::take(&mut work.warnings));
     Ok(Tried {
         report,
-        verdict,
+        facts,
         untried: work.untried,
         limited: work.limited,
         interrupted: work.interrupted,
@@ -234,8 +229,8 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// The report, and the verdict of the runs before the trials.
-    fn confirm(&mut self, saved: Option<Report>) -> Result<(Report, Verdict), Error> {
+    /// The report, and what else is known of the runs before the trials.
+    fn confirm(&mut self, saved: Option<Report>) -> Result<(Report, Facts), Error> {
         self.progress.doing("running the program alone");
         let alone = self.launcher.native(self.input(), self.left())?;
         let mut session = self.launcher.session();
@@ -258,7 +253,8 @@ impl Work<'_> {
         // With the detector they may find pairs that the free run did not show.
         let mode = if own_run { Mode::Hybrid } else { Mode::None };
         let (reference, kept) = self.reference(&alone, mode, &mut session)?;
-        let (own, verdict) = session.finish("confirm");
+        let (own, facts) = session.finish("confirm");
+        let crashed = facts.tool_failed && own.races.is_empty();
         let before = saved.as_ref().map_or(0, |saved| saved.runs.len() as u64);
         let mut report = match saved {
             Some(mut saved) => {
@@ -275,8 +271,8 @@ impl Work<'_> {
             report.reference = Some(self.compared_with.clone());
         }
         self.keep_runs(&mut report, before, kept)?;
-        if matches!(verdict, Verdict::NotExercised | Verdict::ToolFailed) || self.interrupted {
-            return Ok((report, verdict));
+        if facts.not_exercised || crashed || self.interrupted {
+            return Ok((report, facts));
         }
         let targets = self.targets(&report)?;
         let mut untried = Vec::new();
@@ -287,21 +283,22 @@ impl Work<'_> {
                 untried.push(name);
             }
         }
+        self.limited |= !untried.is_empty();
         self.untried = untried;
         // Strongest first, as everywhere; ids stay what they were.
         report.rank();
-        Ok((report, verdict))
+        Ok((report, facts))
     }
 
-    fn give_up(&self, session: Session, saved: Option<Report>) -> (Report, Verdict) {
-        let (own, _) = session.finish("confirm");
+    fn give_up(&self, session: Session, saved: Option<Report>) -> (Report, Facts) {
+        let (own, facts) = session.finish("confirm");
         let mut report = saved.unwrap_or(Report {
             warnings: Vec::new(),
             ..own
         });
         let text = "stopped before the program had ended once: nothing was tried";
         report.warnings.push(text.to_owned());
-        (report, Verdict::Limit)
+        (report, facts)
     }
 
     /// Which races are to be tried, or places.
@@ -336,10 +333,13 @@ impl Work<'_> {
                     race: Some(race.clone()),
                     sides,
                 }),
-                None => self.warn(format!(
-                    "{} was not tried: the class files do not say where its statements are",
-                    race.id
-                )),
+                None => {
+                    self.limited |= race.status < Status::Observed;
+                    self.warn(format!(
+                        "{} was not tried: the class files do not say where its statements are",
+                        race.id
+                    ));
+                }
             }
         }
         Ok(targets)

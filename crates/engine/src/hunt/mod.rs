@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::launch::Launcher;
 use crate::progress::Progress;
 use crate::session::{Session, not_exercised};
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::{Answer, Facts};
 use driver::process::{Input, Outcome, Output, Stopped};
 use driver::store::{self, Writer};
 use findings::result::{HuntSummary, Report, Stage, Status};
@@ -139,11 +139,11 @@ pub fn hunt(config: &HuntConfig, progress: &dyn Progress) -> Result<Hunted, Erro
         done: Vec::new(),
     };
     hunt.all_stages()?;
-    let verdict = hunt.finish()?;
+    let facts = hunt.finish()?;
     Ok(Hunted {
         answer: Answer {
             report: hunt.report,
-            verdict,
+            facts,
         },
         stages: hunt.done,
         complete: hunt.complete,
@@ -242,13 +242,13 @@ impl Hunt<'_> {
 
     /// Adds what runs found.
     fn take(&mut self, session: Session) {
-        let (report, verdict) = session.conclude("hunt");
-        if verdict == Verdict::NotExercised {
+        let (report, facts) = session.conclude("hunt");
+        if facts.not_exercised {
             self.exercised = false;
             self.idle.get_or_insert_with(|| not_exercised(&report));
         }
-        self.limited |= verdict == Verdict::Limit;
-        self.failed |= verdict == Verdict::ToolFailed;
+        self.limited |= facts.limit_reached;
+        self.failed |= facts.tool_failed;
         self.add(report);
     }
 
@@ -284,8 +284,8 @@ impl Hunt<'_> {
         Ok(self.store.save(&self.program, &self.report)?)
     }
 
-    /// Closes the account; the verdict.
-    fn finish(&mut self) -> Result<Verdict, Error> {
+    /// Closes the account; what is known besides the report.
+    fn finish(&mut self) -> Result<Facts, Error> {
         if self.interrupted {
             let text = "stopped before the end: this is what was found up to then";
             self.report.warnings.push(text.to_owned());
@@ -308,13 +308,14 @@ impl Hunt<'_> {
             stages: self.done.clone(),
             time_limit_s: self.total.as_secs_f64(),
         });
+        let facts = Facts {
+            tool_failed: self.failed,
+            not_exercised: !self.exercised,
+            limit_reached: self.interrupted || self.limited,
+            ..Facts::default()
+        };
+        facts.tell(&mut self.report);
         self.save()?;
-        Ok(match () {
-            () if self.report.has_findings() => Verdict::Found,
-            () if self.failed => Verdict::ToolFailed,
-            () if !self.exercised => Verdict::NotExercised,
-            () if self.interrupted || self.limited => Verdict::Limit,
-            () => Verdict::NothingFound,
-        })
+        Ok(facts)
     }
 }

@@ -229,6 +229,7 @@ fn try_to_confirm(hunt: &mut Hunt<'_>, share: f64) -> Result<String, Error> {
         return Ok("nothing to confirm".to_owned());
     }
     if !hunt.ends {
+        hunt.limited = true;
         return Ok(format!("nothing was tried: {TOO_LONG}"));
     }
     let confirm = ConfirmConfig {
@@ -428,6 +429,7 @@ fn try_repairs(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         return Ok("nothing to advise on".to_owned());
     }
     if !hunt.ends {
+        hunt.limited = true;
         return Ok(format!("nothing was tried: {TOO_LONG}"));
     }
     hunt.progress.doing("looking for repairs, and trying them");

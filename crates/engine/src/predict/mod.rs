@@ -10,8 +10,7 @@ use crate::error::{Context, Error};
 use crate::launch::Launcher;
 use crate::offline::{self, HeldLock, Names};
 use crate::session::Session;
-use crate::suppress;
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::{Answer, Facts};
 use ::predict::deps::Deps;
 use ::predict::{Method, Prediction, Predictions, ShouldStop, Standing};
 use checks::{Checked, Checks};
@@ -112,14 +111,14 @@ impl Asked {
 /// Predicts from a trace, or from RAPID's STD text.
 pub fn from_trace(config: &PredictConfig, path: &Path) -> Result<Predicted, Error> {
     let mut predicted = from_trace_until(config, path, &|| config.is_late())?;
-    if predicted.answer.verdict == Verdict::NotExercised {
+    if predicted.answer.facts.not_exercised {
         let warnings = &mut predicted.answer.report.warnings;
         warnings.push("only one thread did anything: nothing was exercised".to_owned());
     }
     Ok(predicted)
 }
 
-/// The same, until somebody says stop. That nothing was exercised is in the verdict
+/// The same, until somebody says stop. That nothing was exercised is in the facts
 /// alone.
 pub(crate) fn from_trace_until(
     config: &PredictConfig,
@@ -147,12 +146,12 @@ pub(crate) fn from_trace_until(
     }
     let seconds = start.elapsed().as_secs_f64();
     let report = merge.finish(crate::tool(), "predict", input.program.clone(), seconds);
-    let verdict = match () {
-        () if !report.races.is_empty() || checked.found => Verdict::Found,
-        () if report.coverage.threads < 2 => Verdict::NotExercised,
-        () => Verdict::NothingFound,
+    let nothing = report.races.is_empty() && !checked.found;
+    let facts = Facts {
+        not_exercised: nothing && report.coverage.threads < 2,
+        ..Facts::default()
     };
-    Ok(finish(config, report, &rows, checked, verdict))
+    Ok(finish(config, report, &rows, checked, facts))
 }
 
 /// Predicts from one recorded run of the program.
@@ -173,7 +172,7 @@ pub fn from_program(config: &PredictConfig) -> Result<Predicted, Error> {
     let result = launcher.run(1, mode, Some(path.clone()), config.output)?;
     let started = result.started;
     session.add(result);
-    let (mut report, mut verdict) = session.finish("predict");
+    let (mut report, facts) = session.finish("predict");
     let mut rows = Vec::new();
     let mut checked = Checked::default();
     if started {
@@ -193,11 +192,8 @@ pub fn from_program(config: &PredictConfig) -> Result<Predicted, Error> {
         }
         let seconds = report.timing.total_s + start.elapsed().as_secs_f64();
         report = merge.finish(crate::tool(), "predict", report.program, seconds);
-        if !report.races.is_empty() || checked.found {
-            verdict = Verdict::Found;
-        }
     }
-    Ok(finish(config, report, &rows, checked, verdict))
+    Ok(finish(config, report, &rows, checked, facts))
 }
 
 /// A trace in memory.
@@ -528,14 +524,16 @@ fn finish(
     mut report: Report,
     rows: &[Row],
     checked: Checked,
-    verdict: Verdict,
+    mut facts: Facts,
 ) -> Predicted {
+    facts.limit_reached |=
+        config.is_late() && rows.iter().any(|row| row.found.incomplete.is_some());
     report.engines = rows.iter().map(Row::told).collect();
     report.atomicity = checked.atomicity;
     report.properties = checked.properties;
-    let verdict = suppress::apply(&config.suppress, &mut report, verdict);
+    config.suppress.apply(&mut report);
     Predicted {
-        answer: Answer { report, verdict },
+        answer: Answer { report, facts },
     }
 }
 

@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::launch::Launcher;
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::{Answer, Facts};
 use driver::options::Control;
 use explore::{Config, Order, Stop};
 use findings::exploration::Exploration;
@@ -90,15 +90,15 @@ pub(crate) fn with(
     };
     let search = search::explore(launcher, session, &asked, from, &mut watch)?;
     let completeness = Completeness::from_standing(&search.standing());
-    let (report, verdict) = search.session().clone().finish("verify");
-    let (report, verdict) = keeper.finish(&search, report, verdict, &completeness)?;
-    let verdict = match verdict {
-        Verdict::NothingFound | Verdict::Limit if completeness.complete => Verdict::NothingFound,
-        Verdict::NothingFound => Verdict::Limit,
-        verdict => verdict,
+    let (report, facts) = search.session().clone().finish("verify");
+    let report = keeper.finish(&search, report, &completeness)?;
+    // Single executions that were cut off do not matter where all were explored.
+    let facts = Facts {
+        limit_reached: !completeness.complete,
+        ..facts
     };
     let interrupted = search.standing().interrupted;
-    Ok((Answer { report, verdict }, interrupted))
+    Ok((Answer { report, facts }, interrupted))
 }
 
 fn control(config: &VerifyConfig) -> Control {

@@ -11,8 +11,6 @@ use super::search::{Search, State};
 use super::{Completeness, VerifyConfig};
 use crate::controlled_run;
 use crate::error::{Context, Error};
-use crate::suppress;
-use crate::verdict::Verdict;
 use driver::store::{self, Exploration, Program, StoreError, Writer};
 use findings::result::Report;
 use serde::{Deserialize, Serialize};
@@ -93,23 +91,21 @@ impl<'a> Keeper<'a> {
 
     /// Saves it, with a report that says that it is not complete.
     pub fn save(&mut self, search: &Search<'_>) -> Result<(), Error> {
-        let (report, verdict) = search.session().clone().finish("verify");
+        let (report, _) = search.session().clone().finish("verify");
         let mut completeness = Completeness::from_standing(&search.standing());
         if !completeness.complete {
             completeness.reasons.push(GOING_ON.to_owned());
         }
-        self.finish(search, report, verdict, &completeness)
-            .map(|_| ())
+        self.finish(search, report, &completeness).map(|_| ())
     }
 
-    /// Saves what it came to: the report as it is shown, and the verdict.
+    /// Saves what it came to: the report as it is shown.
     pub fn finish(
         &mut self,
         search: &Search<'_>,
         mut report: Report,
-        verdict: Verdict,
         completeness: &Completeness,
-    ) -> Result<(Report, Verdict), Error> {
+    ) -> Result<Report, Error> {
         controlled_run::keep(&self.config.control, &mut self.store, &mut report, |run| {
             let kept = search.kept().get(&run)?;
             Some((kept.schedule.clone(), kept.log.clone()))
@@ -126,11 +122,11 @@ impl<'a> Keeper<'a> {
             of: self.of.clone(),
             state: serde_json::to_string(&saved)?,
         };
-        let verdict = suppress::apply(&self.config.suppress, &mut report, verdict);
+        self.config.suppress.apply(&mut report);
         self.store
             .save_exploration(&self.program, &report, &exploration)
             .map_err(|error| hint(error.into()))?;
-        Ok((report, verdict))
+        Ok(report)
     }
 }
 

@@ -38,7 +38,8 @@ pub fn command(args: &Compare) -> Result<u8, Failure> {
             "not all runs were made; the same command goes on from here"
         )?;
     }
-    Ok(exit::code(compared.verdict))
+    let verdict = engine::decide(None, engine::FAIL_ON, compared.facts);
+    Ok(exit::code(verdict))
 }
 
 fn json(args: &Compare, all: &Comparison) -> Result<String, Failure> {

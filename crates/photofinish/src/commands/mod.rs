@@ -72,7 +72,9 @@ fn record(args: &Record) -> Result<u8, Failure> {
             eprintln!("{}", trace::summary(trace, &args.output));
         }
     }
-    Ok(exit::code(recorded.answer.verdict))
+    Ok(exit::code(
+        recorded.answer.verdict(args.show.fail_on.status()),
+    ))
 }
 
 fn confirm(args: &Confirm) -> Result<u8, Failure> {

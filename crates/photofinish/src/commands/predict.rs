@@ -38,7 +38,7 @@ pub fn command(args: &Predict) -> Result<u8, Failure> {
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
     if !confirms {
-        return Ok(exit::code(answer.verdict));
+        return Ok(exit::code(answer.verdict(args.show.fail_on.status())));
     }
     let config = ConfirmConfig {
         pairs: Pairs::Report(Box::new(answer.report)),

@@ -41,7 +41,8 @@ pub fn command(args: &Replay) -> Result<u8, Failure> {
             eprintln!("  = {}", clean(reason));
         }
     }
-    Ok(exit::code(replayed.answer.verdict))
+    let fail_on = args.show.fail_on.status();
+    Ok(exit::code(replayed.answer.verdict(fail_on)))
 }
 
 fn config(args: &Replay) -> ReplayConfig {

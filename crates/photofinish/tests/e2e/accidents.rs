@@ -314,7 +314,7 @@ fn beside(agent: &str, says: &str) {
     assert_eq!(text(&native.stdout), format!("{says}Ada has 100.00\n"));
     let trace = scratch("beside").join("t.pft");
     for detector in ["fasttrack", "hybrid"] {
-        let found = program.detect(&["--detector", detector]);
+        let found = program.detect(&["--detector", detector, "--fail-on", "potential"]);
         assert_eq!(found.stdout.as_bytes(), native.stdout, "{}", found.stderr);
         assert_eq!(found.code, Some(66), "{}", found.stderr);
         assert_eq!(found.locations(), ["BankAccount.cents".to_owned()].into());

@@ -205,7 +205,7 @@ fn pairs_from_a_saved_report_and_by_their_ids() {
         "--json",
         file,
     ]);
-    assert_eq!(done.status.code(), Some(66));
+    assert_eq!(done.status.code(), Some(0), "suspicions are no findings");
     let hybrid: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     let races = hybrid["races"].as_array().unwrap();
     let id = |field: &str| {
@@ -237,6 +237,17 @@ fn pairs_from_a_saved_report_and_by_their_ids() {
         let replayed = finish(tool, "").status.code();
         assert_eq!(replayed == Some(66), is_there, "{replayed:?}");
     }
+    // Without a trial there is no answer.
+    let hurried = ["--from", file, "--time-limit", "1ms"];
+    let (code, report) = confirm_as(&json, &hurried, &results);
+    assert_eq!(code, Some(75), "{report}");
+    let shown = |fail_on: &str| {
+        let mut tool = photofinish();
+        tool.args(["report", "-q", "--fail-on", fail_on]).arg(&json);
+        finish(tool, "").status.code()
+    };
+    assert_eq!(shown("predicted"), Some(75), "saved, it says the same");
+    assert_eq!(shown("potential"), Some(66));
     let mut tool = photofinish();
     tool.args(["confirm", "--from", file, "--race", "R77", "--results"]);
     tool.arg(&results);

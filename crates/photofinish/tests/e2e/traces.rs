@@ -157,9 +157,10 @@ fn detectors_over_a_trace() {
     // The writes are ordered by chance: through a lock that protects neither.
     let lucky = "T0|fork(T1)|1\nT0|w(x)|2\nT0|acq(L)|3\nT0|rel(L)|4\n\
                  T1|acq(L)|5\nT1|rel(L)|6\nT1|w(x)|7\n";
-    for (detector, code, status) in [("fasttrack", 0, None), ("hybrid", 66, Some("potential"))] {
+    // A suspicion is no finding.
+    for (detector, status) in [("fasttrack", None), ("hybrid", Some("potential"))] {
         let (got, report) = detect_std(&format!("lucky-{detector}"), lucky, detector);
-        assert_eq!(got, Some(code), "{detector}: {report}");
+        assert_eq!(got, Some(0), "{detector}: {report}");
         assert_eq!(report["races"][0]["status"].as_str(), status);
     }
     let racy = "T0|fork(T1)|1\nT0|w(x)|2\nT1|acq(L)|3\nT1|r(x)|4\nT1|rel(L)|5\n";

@@ -113,5 +113,6 @@ fn what_is_not_to_be_checked_is_not_and_still_orders() {
     }
     let untracked = ["--detector", "hybrid", "--untracked", "Litmus.plain"];
     assert_eq!(race.detect(&untracked).code, Some(0));
-    assert_eq!(race.detect(&untracked[..2]).code, Some(66));
+    let suspected = [&untracked[..2], &["--fail-on", "potential"]].concat();
+    assert_eq!(race.detect(&suspected).code, Some(66));
 }
