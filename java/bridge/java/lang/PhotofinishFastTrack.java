@@ -3,6 +3,8 @@ package java.lang;
 import static java.lang.PhotofinishConstants.*;
 import static java.lang.PhotofinishNative.U;
 
+import jdk.internal.vm.annotation.DontInline;
+
 /**
  * FastTrack on the spot. Each checked field or element has two words beside it, the stamp of the
  * last write and the stamp of the last read:
@@ -21,6 +23,9 @@ import static java.lang.PhotofinishNative.U;
  * is the only one that has used the location so far. A thread that comes to it in the very
  * nanoseconds in which its only user goes on using it may be missed; no update can invent an
  * access, so nothing false is reported.
+ *
+ * <p>What comes before a miss is inlined into the program's code, and must stay small for that: HotSpot
+ * gives up on callees whose own compiled code is large. So the misses are kept out of line.
  */
 final class PhotofinishFastTrack {
     /** Executions of a statement that are counted for sampling. */
@@ -56,6 +61,7 @@ final class PhotofinishFastTrack {
         }
     }
 
+    @DontInline
     private static void readOther(PhotofinishThread t, Object o, long off, int site) {
         if (off == 0) {
             if (PhotofinishNative.resolveFor(t, site, o) != 0) read(t, o, site);
@@ -67,6 +73,7 @@ final class PhotofinishFastTrack {
         }
     }
 
+    @DontInline
     private static void writeOther(PhotofinishThread t, Object o, long off, int site) {
         if (off == 0) {
             if (PhotofinishNative.resolveFor(t, site, o) != 0) write(t, o, site);
@@ -104,6 +111,7 @@ final class PhotofinishFastTrack {
 
     // The two words. `base` with the offsets finds them; `owner` and `index` are for the report.
 
+    @DontInline
     static void readMiss(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
         long w = U.getLong(base, woff);
         long epoch = t.epoch;
@@ -127,6 +135,7 @@ final class PhotofinishFastTrack {
         PhotofinishNative.slowRead(t, base, woff, roff, site, owner, index);
     }
 
+    @DontInline
     static void writeMiss(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
         long w = U.getLong(base, woff);
         long r = U.getLong(base, roff);
@@ -178,6 +187,7 @@ final class PhotofinishFastTrack {
     }
 
     /** Keeps stacks of the first executions of a statement, then a few more: a report needs both sides. */
+    @DontInline
     static void sample(PhotofinishThread t, int site) {
         long at = PhotofinishNative.SITES + ((long) site << SITE_SHIFT) + SITE_SAMPLES;
         int n = U.getInt(at);

@@ -1,6 +1,7 @@
 package java.lang;
 
 import java.lang.ref.WeakReference;
+import jdk.internal.vm.annotation.DontInline;
 
 /**
  * From an object to what we know of it, by identity, weakly.
@@ -80,6 +81,7 @@ final class PhotofinishTable {
     }
 
     /** The same, not remembered under `site` yet. */
+    @DontInline
     static PhotofinishArray far(PhotofinishThread t, Object o, int site) {
         if (t.collections != collections) t.forgetDead(collections);
         int h = System.identityHashCode(o);
