@@ -15,7 +15,7 @@ use instrument::{Level, SiteKind, is_jdk};
 use order::{ClockView, Epoch, ReadSets, Stamp, Tid, VectorClock};
 use protocol::finding::{self, Access, AccessOp, Line, Location, Race};
 use rustc_hash::FxHashMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What the slow path shares between threads.
 #[derive(Default, Debug)]
@@ -54,7 +54,8 @@ pub struct Query<'a> {
 }
 
 impl Agent {
-    pub fn check(&self, jni: Jni, q: Query) {
+    /// Answers below the clock; whether there was no race.
+    pub fn check(&self, jni: Jni, q: Query) -> bool {
         let my = Stamp::new(bridge_epoch(q.epoch), q.site);
         let w = match Word::unpack(q.w) {
             Word::Access(stamp) => stamp,
@@ -96,6 +97,7 @@ impl Agent {
             Reads::Shared(set) => Word::Set(set),
         };
         q.clock.answer(Word::Access(step.w).pack(), reads.pack());
+        let clean = step.race.is_none();
         if let Some(prior) = step
             .race
             .and_then(|p| self.conflicting(p, &q, r, &check.sets))
@@ -116,6 +118,7 @@ impl Agent {
                 });
             }
         }
+        clean
     }
 
     /// The earlier access that this one conflicts with: two atomic accesses do
@@ -177,7 +180,7 @@ impl Agent {
 
     pub fn sample(&self, epoch: i64, site: u32, held: &str) {
         let mut stacks = self.stacks.lock().unwrap_or_else(|e| e.into_inner());
-        let stack = stacks.current(&self.jvmti);
+        let stack = self.at_statement(site, stacks.current(&self.jvmti));
         stacks.keep(site, bridge_epoch(epoch), stack, held);
     }
 
@@ -185,7 +188,7 @@ impl Agent {
     fn report(&self, jni: Jni, q: &Query, prior: Prior) -> bool {
         let held = self.bridge.get().map(|b| b.held(jni)).unwrap_or_default();
         let mut stacks = self.stacks.lock().unwrap_or_else(|e| e.into_inner());
-        let now = stacks.current(&self.jvmti);
+        let now = self.at_statement(q.site, stacks.current(&self.jvmti));
         let threads = self.threads.lock().unwrap_or_else(|e| e.into_inner());
         let epoch = bridge_epoch(q.epoch);
         let then = stacks.of_access(prior.stamp.site, prior.stamp.epoch);
@@ -238,6 +241,17 @@ impl Agent {
             count: 1,
         })));
         true
+    }
+
+    /// The stack with the statement on top: its check may come later in its method.
+    fn at_statement(&self, site: u32, mut stack: Arc<[Frame]>) -> Arc<[Frame]> {
+        if let Some(own) = self.sites.frame(site)
+            && let Some(top) = Arc::make_mut(&mut stack).first_mut()
+            && (&top.class, &top.method) == (&own.class, &own.method)
+        {
+            (top.line, top.bci) = (own.line, own.bci);
+        }
+        stack
     }
 
     /// The statement itself, or, if it is in the reflection machinery, the

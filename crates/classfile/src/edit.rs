@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use crate::class::{Attribute, write_attributes};
 use crate::code::{Insn, Operand};
 use crate::hold::Hold;
-use crate::kept::Kept;
+use crate::kept::{Kept, Slot};
 use crate::layout::{Layout, padding};
 use crate::release::{self, Release};
 use crate::{ClassFile, Code, EditError, PoolFull, Snippet, op, remap};
@@ -32,6 +32,8 @@ pub struct Editor<'c, 'a> {
     pub(crate) releases: Vec<Release>,
     pub(crate) hold: Option<Hold>,
     keeps_this: bool,
+    /// New locals that hold a value through the whole method.
+    kept: Vec<(u16, Slot)>,
     max_locals: u16,
     /// How much deeper than before some snippet makes the stack.
     extra_stack: i32,
@@ -66,6 +68,7 @@ impl<'c, 'a> Editor<'c, 'a> {
             releases: Vec::new(),
             hold: None,
             keeps_this: false,
+            kept: Vec::new(),
             max_locals: code.max_locals,
             extra_stack: 0,
             error: None,
@@ -114,9 +117,15 @@ impl<'c, 'a> Editor<'c, 'a> {
         self.entry.extend_from_slice(&snippet.bytes);
     }
 
+    /// The same, before all that was inserted there so far.
+    pub fn insert_first_at_entry(&mut self, snippet: Snippet) {
+        self.extra_stack = self.extra_stack.max(snippet.max);
+        self.entry.splice(0..0, snippet.bytes);
+    }
+
     /// Adds a handler for everything that the body (not the entry snippet)
     /// throws, outermost: every handler already there comes first. The snippet
-    /// finds the exception alone on the stack, may use no local, and must end
+    /// finds the exception alone on the stack, may use no local but kept ones, and must end
     /// in `athrow`. A constructor cannot have one: no single frame is true both
     /// before and after `super(..)`.
     pub fn catch_all(&mut self, snippet: Snippet) {
@@ -133,6 +142,15 @@ impl<'c, 'a> Editor<'c, 'a> {
     pub fn hold_monitor(&mut self, local: u16, class: &mut ClassFile<'_>) -> Result<(), PoolFull> {
         self.hold = Some(Hold::new(local, self.entry.len() as u32, class)?);
         Ok(())
+    }
+
+    /// A local that the method does not use yet, which holds such a value through the
+    /// whole method: what is inserted at the entry must put it there. Handlers, the
+    /// catch-all included, may use it. Not for constructors.
+    pub fn keep_local(&mut self, slot: Slot) -> u16 {
+        let local = self.alloc_local(if slot == Slot::Long { 2 } else { 1 });
+        self.kept.push((local, slot));
+        local
     }
 
     /// Says that what is inserted behind the call of `super(..)` or `this(..)` uses
@@ -235,6 +253,17 @@ impl<'c, 'a> Editor<'c, 'a> {
             let same = |r: &Release| (code.insns[r.athrow].pc, layout.behind(r.athrow));
             frames.same.extend(self.releases.iter().map(same));
             frames.same.sort_unstable();
+        }
+        if !self.kept.is_empty() && class.major_version() >= 50 {
+            let object = class.pool.add_class("java/lang/Object")?;
+            let mut kept = match frames.kept.take() {
+                Some(kept) => kept,
+                None => Kept::new(class, code)?,
+            };
+            for (local, slot) in &self.kept {
+                kept.add(*local, *slot, object);
+            }
+            frames.kept = Some(kept);
         }
         if self.keeps_this && frames.kept.is_none() && class.major_version() >= 50 {
             frames.kept = Kept::this(class, code)?;

@@ -20,7 +20,7 @@
 //! R is there because what comes first in H may throw (the stack may be full).
 
 use crate::code::Code;
-use crate::kept::Kept;
+use crate::kept::{Kept, Slot};
 use crate::{ClassFile, EditError, PoolFull, Snippet};
 
 #[derive(Debug)]
@@ -49,7 +49,8 @@ impl Hold {
     /// What frames need to know.
     pub fn kept(&self, class: &mut ClassFile<'_>, code: &Code<'_>) -> Result<Kept, EditError> {
         let object = class.pool.add_class("java/lang/Object")?;
-        let kept = Kept::new(class, code)?;
-        Ok(kept.with_object(self.local, object))
+        let mut kept = Kept::new(class, code)?;
+        kept.add(self.local, Slot::Object, object);
+        Ok(kept)
     }
 }

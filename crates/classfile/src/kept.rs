@@ -3,7 +3,8 @@
 //! Frames say nothing about locals by themselves, only how they differ from the
 //! frame before; those that change are written out in full. Two things are kept:
 //!
-//! * an object in a new local, behind all others, in every frame (see `hold`);
+//! * values in new locals, behind all others, in every frame (see `hold`, and
+//!   `Editor::keep_local`);
 //! * `this`, which is in local 0 all along, but need not be named where the code
 //!   makes no more use of it: ProGuard and others leave it out. In a constructor
 //!   it is named only where the data flow says that it is an object by then;
@@ -78,11 +79,20 @@ impl Type {
     }
 }
 
+/// What a local holds that is kept through a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slot {
+    Int,
+    Long,
+    /// Any reference.
+    Object,
+}
+
 /// What all frames keep, and the locals of the frame last read.
 #[derive(Debug)]
 pub(crate) struct Kept {
-    /// The local, and the pool index of `java/lang/Object`.
-    object: Option<(u16, u16)>,
+    /// New locals and what is in them, in their order.
+    added: Vec<(u16, Type)>,
     /// The type of `this`, and the frames that get it. Sorted by old pc.
     this: Option<(Type, Vec<u32>)>,
     pub locals: Vec<Type>,
@@ -110,18 +120,23 @@ impl Kept {
             locals.push(Type::from_descriptor(param, class)?);
         }
         Ok(Kept {
-            object: None,
+            added: Vec::new(),
             this: None,
             locals,
             inherited: false,
         })
     }
 
-    pub fn with_object(self, local: u16, object: u16) -> Kept {
-        Kept {
-            object: Some((local, object)),
-            ..self
-        }
+    /// Keeps what is in this local, which is behind those kept so far; `object` is
+    /// the pool index of `java/lang/Object`.
+    pub fn add(&mut self, local: u16, slot: Slot, object: u16) {
+        let plain = |tag| Type { tag, data: 0 };
+        let kind = match slot {
+            Slot::Int => plain(frame::INTEGER),
+            Slot::Long => plain(frame::LONG),
+            Slot::Object => Type::object(object),
+        };
+        self.added.push((local, kind));
     }
 
     /// Keeps `this` in the frames that do not name it and may. `None`: all do.
@@ -164,11 +179,11 @@ impl Kept {
                 None => locals.push(*this),
             }
         }
-        if let Some((local, object)) = self.object {
-            // The frames of `this` differ, one from the other.
-            self.inherited = self.this.is_none();
-            let used: usize = locals.iter().map(|t| t.width()).sum();
-            let gap = usize::from(local)
+        // The frames of `this` differ, one from the other.
+        self.inherited = !self.added.is_empty() && self.this.is_none();
+        let mut used: usize = locals.iter().map(|t| t.width()).sum();
+        for (local, kind) in &self.added {
+            let gap = usize::from(*local)
                 .checked_sub(used)
                 .ok_or(Error::Attribute("StackMapTable"))?;
             let top = Type {
@@ -176,7 +191,8 @@ impl Kept {
                 data: 0,
             };
             locals.extend(std::iter::repeat_n(top, gap));
-            locals.push(Type::object(object));
+            locals.push(*kind);
+            used += gap + kind.width();
         }
         out.extend((locals.len() as u16).to_be_bytes());
         for local in locals {

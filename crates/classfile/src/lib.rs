@@ -48,5 +48,6 @@ pub use code::{Code, Handler, Insn, Operand, Switch};
 pub use desc::{Method, method, slots};
 pub use edit::Editor;
 pub use error::{EditError, Error, PoolFull};
+pub use kept::Slot;
 pub use pool::{Constant, MemberRef, Pool};
 pub use snippet::{Asm, Snippet};

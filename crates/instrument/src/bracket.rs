@@ -118,8 +118,12 @@ impl Weaver<'_, '_, '_> {
             }
             last = bracket.thrown_last.or(last);
         }
-        if !thrown.is_empty() || last.is_some() {
+        let kept = self.deferred.flush_all.take();
+        if !thrown.is_empty() || last.is_some() || kept.is_some() {
             let mut asm = Snippet::new(&mut self.cx.class.pool);
+            if let Some(kept) = &kept {
+                asm.append(kept);
+            }
             for (probe, site, cp) in thrown {
                 if let Some(site) = site {
                     asm.push_int(site);

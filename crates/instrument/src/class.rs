@@ -6,6 +6,7 @@ use classfile::{ClassFile, PoolFull, acc};
 use rustc_hash::FxHashMap;
 
 use crate::control::{ClassControl, Control};
+use crate::effects::Effects;
 use crate::escape::Summaries;
 use crate::follow;
 use crate::models::{self, Model};
@@ -168,6 +169,7 @@ pub(crate) struct ClassCx<'a> {
     /// Also accesses to what no other thread can know.
     pub(crate) check_unshared: bool,
     pub(crate) summaries: Summaries,
+    pub(crate) effects: Effects,
     /// Those that a method was found for.
     pub(crate) applied: Vec<&'static Model>,
     calls: Vec<(&'static str, u16)>,
@@ -208,6 +210,7 @@ impl<'a> ClassCx<'a> {
             finalizes,
             check_unshared: request.policy.check_unshared,
             summaries: Summaries::default(),
+            effects: Effects::default(),
             fields: Vec::new(),
             sites: Vec::new(),
             first_site: request.first_site,

@@ -38,6 +38,7 @@ impl Weaver<'_, '_, '_> {
             _ if !self.checks() => Ok(()),
             op::IALOAD..=op::SASTORE if self.facts.is_unshared(insn.pc) => Ok(()),
             op::IALOAD..=op::SALOAD if self.is_compound(insn) => Ok(()),
+            op::IALOAD..=op::SASTORE if self.put_off(insn)? => Ok(()),
             op::IALOAD..=op::SALOAD => self.load(insn),
             op::IASTORE..=op::SASTORE => self.store(insn),
             // An array that no race is about needs no name.
@@ -156,7 +157,7 @@ impl Weaver<'_, '_, '_> {
         Ok(())
     }
 
-    fn is_compound(&self, insn: &Insn) -> bool {
+    pub(crate) fn is_compound(&self, insn: &Insn) -> bool {
         self.cx.mode == Mode::FastTrack
             // Each is to become a point of its own if it races.
             && !self.cx.control.explores

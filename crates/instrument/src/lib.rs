@@ -8,7 +8,8 @@
 //! class initialisers, finalisers, the models of `models.rs`), its data accesses
 //! and monitors (`data.rs`), and its calls into Unsafe, VarHandle and arraycopy
 //! (`calls.rs`). Accesses that cannot race, because no other thread knows the
-//! object, are found before (`escape`) and get no probe. A controlled run adds scheduling points (`points.rs`), and
+//! object, are found before (`escape`) and get no probe; in loops that order nothing, checks
+//! of elements are put off and made of whole ranges (`deferred`). A controlled run adds scheduling points (`points.rs`), and
 //! synchronized methods lock by themselves (`monitor.rs`); for prediction the way
 //! through the code is told (`follow.rs`). What the methods of the bridge are is
 //! in [`probes`]; the crate `classfile` does the byte work. Before all that, a
@@ -34,6 +35,8 @@ mod class;
 mod compound;
 mod control;
 mod data;
+mod deferred;
+mod effects;
 mod escape;
 mod facts;
 mod follow;

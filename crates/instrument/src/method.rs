@@ -4,6 +4,7 @@ use classfile::flow::FlowError;
 use classfile::{Asm, ClassFile, Code, EditError, Editor, Insn, PoolFull, Snippet, op, slots};
 
 use crate::class::ClassCx;
+use crate::deferred::Deferred;
 use crate::facts::Facts;
 use crate::follow;
 use crate::jumps::jumps;
@@ -42,6 +43,7 @@ pub(crate) struct Weaver<'w, 'c, 'a> {
     pub(crate) code: &'c Code<'a>,
     pub(crate) editor: Editor<'c, 'a>,
     pub(crate) facts: Facts,
+    pub(crate) deferred: Deferred,
     /// Where jumps lead, sorted.
     pub(crate) targets: Vec<u32>,
     /// Lower than the class's if the method got too large.
@@ -107,10 +109,12 @@ pub(crate) fn weave(cx: &mut ClassCx<'_>, index: usize, level: Level) -> Result<
         code: &code,
         cx,
         facts,
+        deferred: Deferred::default(),
         level,
         scratch: Scratch::default(),
         locks_itself: false,
     };
+    weaver.defer()?;
     weaver.bracket(index)?;
     if weaver.followed {
         weaver.handlers()?;

@@ -1,11 +1,11 @@
 //! The probes: static methods of the bridge class, and nothing else that
-//! rewritten code calls. [`PROBES`], and [`ITSELF`], are the whole contract with
-//! the bridge.
+//! rewritten code calls. [`PROBES`], and the [`VALUES`] that return something, are the
+//! whole contract with the bridge.
 
 /// The bridge class.
 pub const BRIDGE: &str = "java/lang/Photofinish";
 
-/// One static method of the bridge, void but for [`ITSELF`].
+/// One static method of the bridge, void but for [`VALUES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
     pub name: &'static str,
@@ -34,17 +34,39 @@ impl Probe {
     }
 }
 
-/// The one method of the bridge that returns something: its argument. See
-/// `monitor.rs`.
+/// Returns its argument. See `monitor.rs`.
 pub const ITSELF: Probe = Probe {
     name: "itself",
     desc: "(Ljava/lang/Object;)Ljava/lang/Object;",
 };
 
+/// The epoch that the thread is in. See `deferred`.
+pub const EPOCH: Probe = Probe {
+    name: "epoch",
+    desc: "()J",
+};
+
+/// Before an array load whose check is put off: (array or null, index perhaps out of
+/// bounds, the array kept or null, first and last index kept, stride, epoch, site).
+/// Returns what is the first index from now on; the last is this one.
+pub const TRACK_READ: Probe = Probe {
+    name: "trackRead",
+    desc: "(Ljava/lang/Object;ILjava/lang/Object;IIIJI)I",
+};
+
+/// Before such an array store: likewise.
+pub const TRACK_WRITE: Probe = Probe {
+    name: "trackWrite",
+    desc: "(Ljava/lang/Object;ILjava/lang/Object;IIIJI)I",
+};
+
+/// The methods of the bridge that return something.
+pub const VALUES: &[Probe] = &[ITSELF, EPOCH, TRACK_READ, TRACK_WRITE];
+
 macro_rules! probes {
     ($($(#[$doc:meta])* $id:ident = $name:literal $desc:literal;)*) => {
         $($(#[$doc])* pub const $id: Probe = Probe { name: $name, desc: $desc };)*
-        /// Every probe there is, [`ITSELF`] aside.
+        /// Every probe there is, [`VALUES`] aside.
         pub const PROBES: &[Probe] = &[$($id),*];
     };
 }
@@ -64,6 +86,15 @@ probes! {
     READ_ELEM = "readElem" "(Ljava/lang/Object;II)V";
     /// Before an array store: likewise.
     WRITE_ELEM = "writeElem" "(Ljava/lang/Object;II)V";
+    /// What a loop kept is to be checked: (array or null, first and last index, stride,
+    /// the epoch of the loop, site). The last index may be out of bounds.
+    READ_RANGE = "readRange" "(Ljava/lang/Object;IIIJI)V";
+    WRITE_RANGE = "writeRange" "(Ljava/lang/Object;IIIJI)V";
+    /// Before an array load in a loop: (array or null, index, array and index of the last
+    /// round, site).
+    READ_ONCE = "readOnce" "(Ljava/lang/Object;ILjava/lang/Object;II)V";
+    /// Before such an array store: likewise.
+    WRITE_ONCE = "writeOnce" "(Ljava/lang/Object;ILjava/lang/Object;II)V";
     /// Before System.arraycopy, its arguments unchecked.
     ARRAYCOPY = "arraycopy" "(Ljava/lang/Object;ILjava/lang/Object;III)V";
     /// Before java.lang.reflect.Array's get and set: (array or anything else, index

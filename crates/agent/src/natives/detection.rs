@@ -98,9 +98,11 @@ pub(super) extern "system" fn check(
     write: jboolean,
     owner: Ref,
     index: jint,
-) {
+) -> jboolean {
     with(env, |a, jni| {
-        let Some(clock) = clock.get() else { return };
+        let Some(clock) = clock.get() else {
+            return false;
+        };
         a.check(
             jni,
             Query {
@@ -113,8 +115,9 @@ pub(super) extern "system" fn check(
                 owner,
                 index,
             },
-        );
-    });
+        )
+    })
+    .into()
 }
 
 pub(super) extern "system" fn sample(

@@ -78,7 +78,7 @@ natives! {
     "endThread" (I C) V => detection::end_thread;
     "acquireAll" (C) V => detection::acquire_all;
     "resolve" (I "Ljava/lang/Object;") V => detection::resolve;
-    "check" (C J J J I Z "Ljava/lang/Object;" I) V => detection::check;
+    "check" (C J J J I Z "Ljava/lang/Object;" I) Z => detection::check;
     "sample" (C J I "Ljava/lang/String;") V => detection::sample;
     "initBegin" (C J) V => detection::init_begin;
     "initEnd" (C J) V => detection::init_end;

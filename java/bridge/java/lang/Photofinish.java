@@ -3,6 +3,8 @@ package java.lang;
 import static java.lang.PhotofinishConstants.*;
 
 import java.lang.invoke.VarHandle;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * The calls that rewritten code makes.
@@ -69,6 +71,51 @@ public final class Photofinish {
         if (t == null) return;
         if (PhotofinishNative.EVENTS) PhotofinishEvents.elem(t, array, index, site, true);
         else PhotofinishFastTrack.writeElem(t, array, index, site);
+    }
+
+    // Elements whose checks are put off until a loop ends; see instrument/src/deferred.
+
+    public static long epoch() {
+        PhotofinishThread t = self();
+        return t == null ? 0 : t.epoch;
+    }
+
+    @ForceInline
+    public static int trackRead(Object array, int index, Object kept, int first, int last, int stride, long epoch, int site) {
+        if (array == kept && index == last + stride) return first;
+        if (kept != null) readRange(kept, first, last, stride, epoch, site);
+        return index;
+    }
+
+    @ForceInline
+    public static int trackWrite(Object array, int index, Object kept, int first, int last, int stride, long epoch, int site) {
+        if (array == kept && index == last + stride) return first;
+        if (kept != null) writeRange(kept, first, last, stride, epoch, site);
+        return index;
+    }
+
+    @DontInline
+    public static void readRange(Object array, int first, int last, int stride, long epoch, int site) {
+        if (array == null) return;
+        PhotofinishThread t = self();
+        if (t != null && t.epoch == epoch) PhotofinishRanges.read(t, array, first, last, stride, site);
+    }
+
+    @DontInline
+    public static void writeRange(Object array, int first, int last, int stride, long epoch, int site) {
+        if (array == null) return;
+        PhotofinishThread t = self();
+        if (t != null && t.epoch == epoch) PhotofinishRanges.write(t, array, first, last, stride, site);
+    }
+
+    @ForceInline
+    public static void readOnce(Object array, int index, Object before, int at, int site) {
+        if (array != before || index != at) readElem(array, index, site);
+    }
+
+    @ForceInline
+    public static void writeOnce(Object array, int index, Object before, int at, int site) {
+        if (array != before || index != at) writeElem(array, index, site);
     }
 
     public static void arraycopy(Object src, int from, Object dst, int to, int length, int site) {

@@ -21,6 +21,9 @@ class PhotofinishArray extends PhantomReference<Object> {
     /** FastTrack state of the elements: write and read stamp alternating. */
     long[] cells;
 
+    /** Ranges checked last, if there were long ones (see PhotofinishRanges). */
+    PhotofinishRanges.Checked[] checked;
+
     /** Clocks of elements (or plain fields) that are accessed atomically, by offset. */
     PhotofinishOffsetClocks atomics;
 

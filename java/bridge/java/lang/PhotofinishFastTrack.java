@@ -111,49 +111,64 @@ final class PhotofinishFastTrack {
 
     // The two words. `base` with the offsets finds them; `owner` and `index` are for the report.
 
+    /** Returns what stands for the reads now, if this thread has put it there, and no race was found; else 0. */
     @DontInline
-    static void readMiss(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
+    static long readMiss(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
         long w = U.getLong(base, woff);
         long epoch = t.epoch;
-        if (w >>> STAMP_SITE_BITS == epoch) return; // read after one's own write: the write stands for both
+        if (w >>> STAMP_SITE_BITS == epoch) return 0; // read after one's own write: the write stands for both
         long r = U.getLong(base, roff);
-        if (after(t, w) && ((int) (r >>> STAMP_SITE_BITS) & STAMP_SLOT_MASK) != STAMP_SHARED && after(t, r)) {
-            long mine = epoch << STAMP_SITE_BITS | site;
-            if (isMine(t, w) ? r == 0 || isMine(t, r) : w == 0 && isMine(t, r)) { // used by nobody else so far
-                U.putLong(base, roff, mine);
-                sample(t, site);
-                return;
+        if (after(t, w)) {
+            long now;
+            if (!isShared(r) && after(t, r)) {
+                now = epoch << STAMP_SITE_BITS | site;
+                if (isOwn(t, w, r)) {
+                    U.putLong(base, roff, now);
+                    sample(t, site);
+                    return now;
+                }
+            } else {
+                now = t.joined(r, site);
             }
             // Said first, then looked again: of two threads that meet here at least one sees the other.
-            if (U.compareAndSetLong(base, roff, r, mine)) {
+            if (now != 0 && U.compareAndSetLong(base, roff, r, now)) {
                 sample(t, site);
-                long now = U.getLong(base, woff);
-                if (now != w) PhotofinishNative.recheck(t, now, r, site, false, owner, index);
-                return;
+                if (isShared(now)) t.knows(now);
+                long later = U.getLong(base, woff);
+                if (later == w) return now;
+                PhotofinishNative.recheck(t, later, r, site, false, owner, index);
+                return 0;
             }
         }
-        PhotofinishNative.slowRead(t, base, woff, roff, site, owner, index);
+        return PhotofinishNative.slowRead(t, base, woff, roff, site, owner, index);
     }
 
+    /** Returns whether the write is written down, and no race was found. */
     @DontInline
-    static void writeMiss(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
+    static boolean writeMiss(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
         long w = U.getLong(base, woff);
         long r = U.getLong(base, roff);
-        if (after(t, w) && ((int) (r >>> STAMP_SITE_BITS) & STAMP_SLOT_MASK) != STAMP_SHARED && after(t, r)) {
+        boolean shared = isShared(r);
+        if (after(t, w) && (shared ? t.isCovered(r) : after(t, r))) {
             long mine = t.epoch << STAMP_SITE_BITS | site;
-            if (isMine(t, w) ? r == 0 || isMine(t, r) : w == 0 && isMine(t, r)) { // used by nobody else so far
+            if (isOwn(t, w, r)) {
                 U.putLong(base, woff, mine);
                 sample(t, site);
-                return;
+                return true;
             }
             if (U.compareAndSetLong(base, woff, w, mine)) {
                 sample(t, site);
-                long now = U.getLong(base, roff);
-                if (now != r) PhotofinishNative.recheck(t, w, now, site, true, owner, index);
-                return;
+                if (shared ? U.compareAndSetLong(base, roff, r, 0) : U.getLong(base, roff) == r) return true;
+                PhotofinishNative.recheck(t, w, U.getLong(base, roff), site, true, owner, index);
+                return false;
             }
         }
-        PhotofinishNative.slowWrite(t, base, woff, roff, site, owner, index);
+        return PhotofinishNative.slowWrite(t, base, woff, roff, site, owner, index);
+    }
+
+    /** Whether the word stands for several reads. */
+    static boolean isShared(long r) {
+        return ((int) (r >>> STAMP_SITE_BITS) & STAMP_SLOT_MASK) == STAMP_SHARED;
     }
 
     /**
@@ -173,6 +188,11 @@ final class PhotofinishFastTrack {
         } else if (off != SITE_IGNORE) {
             writeOther(t, o, off, site);
         }
+    }
+
+    /** Whether nobody but the thread has used what has these stamps. */
+    static boolean isOwn(PhotofinishThread t, long w, long r) {
+        return isMine(t, w) ? r == 0 || isMine(t, r) : w == 0 && isMine(t, r);
     }
 
     /** Whether the thread made the stamped access itself. */

@@ -83,39 +83,46 @@ final class PhotofinishNative {
         return U.getLong(SITES + ((long) site << SITE_SHIFT));
     }
 
-    static void slowRead(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
+    /** Returns what stands for the reads now, if that is this call's doing and no race was found; else 0. */
+    static long slowRead(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
         PhotofinishFastTrack.sample(t, site);
         for (int tries = 0; tries < 16; tries++) {
             long w = U.getLong(base, woff);
             long r = U.getLong(base, roff);
-            check(t.clock, t.epoch, w, r, site, false, owner, index);
+            boolean clean = check(t.clock, t.epoch, w, r, site, false, owner, index);
             t.frozen = null; // class initialisation may have been learnt of
             long now = U.getLong(t.clock - CLOCK_NEW_READ);
             if (now == r || U.compareAndSetLong(base, roff, r, now)) {
                 long later = U.getLong(base, woff);
                 if (later != w) recheck(t, later, r, site, false, owner, index);
-                if (((int) (now >>> STAMP_SITE_BITS) & STAMP_SLOT_MASK) == STAMP_SHARED) {
+                if (PhotofinishFastTrack.isShared(now)) {
                     t.knows(now);
+                    if (now != r) t.join(r, site, now);
                 }
-                return;
+                return clean && later == w && now != r ? now : 0;
             }
         }
+        return 0;
     }
 
-    static void slowWrite(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
+    /** Returns whether the write is written down, and no race was found. */
+    static boolean slowWrite(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
         PhotofinishFastTrack.sample(t, site);
         for (int tries = 0; tries < 16; tries++) {
             long w = U.getLong(base, woff);
             long r = U.getLong(base, roff);
-            check(t.clock, t.epoch, w, r, site, true, owner, index);
+            boolean clean = check(t.clock, t.epoch, w, r, site, true, owner, index);
             t.frozen = null;
             if (U.compareAndSetLong(base, woff, w, U.getLong(t.clock - CLOCK_NEW_WRITE))) {
                 if (!U.compareAndSetLong(base, roff, r, U.getLong(t.clock - CLOCK_NEW_READ))) {
                     recheck(t, w, U.getLong(base, roff), site, true, owner, index);
+                    return false;
                 }
-                return;
+                if (clean && PhotofinishFastTrack.isShared(r)) t.covers(r);
+                return clean;
             }
         }
+        return false;
     }
 
     /** Somebody came in between: is that a race? The words stay as they are. */
@@ -231,8 +238,8 @@ final class PhotofinishNative {
 
     private static native void resolve(int site, Object o);
 
-    /** FastTrack's slow path: new stamps are left below the clock. */
-    private static native void check(
+    /** FastTrack's slow path: new stamps are left below the clock. Returns whether there was no race. */
+    private static native boolean check(
             long clock, long epoch, long w, long r, int site, boolean write, Object owner, int index);
 
     private static native void sample(long clock, long epoch, int site, String held);

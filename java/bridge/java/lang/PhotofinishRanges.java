@@ -1,5 +1,8 @@
 package java.lang;
 
+import static java.lang.PhotofinishConstants.*;
+import static java.lang.PhotofinishNative.U;
+
 /** Accesses to several elements at once, and to one by reflection. Nothing about them is checked yet. */
 final class PhotofinishRanges {
     private PhotofinishRanges() {}
@@ -29,10 +32,156 @@ final class PhotofinishRanges {
         if (array == null || from < 0 || length <= 0) return;
         int end = PhotofinishTable.length(array);
         if (length > end - from) return; // the program's own call throws
-        for (int i = from; i < from + length; i++) {
-            if (PhotofinishNative.EVENTS) PhotofinishEvents.elem(t, array, i, site, write);
-            else if (write) PhotofinishFastTrack.writeElem(t, array, i, site);
-            else PhotofinishFastTrack.readElem(t, array, i, site);
+        if (PhotofinishNative.EVENTS) {
+            for (int i = from; i < from + length; i++) PhotofinishEvents.elem(t, array, i, site, write);
+        } else if (write) {
+            write(t, array, from, from + length - 1, 1, site);
+        } else {
+            read(t, array, from, from + length - 1, 1, site);
         }
+    }
+
+    /**
+     * A range that a thread has checked in an epoch. What it covers needs no check in that epoch, see
+     * PhotofinishFastTrack. Immutable, because other threads look at it.
+     */
+    static final class Checked {
+        private final long epoch;
+        private final int first;
+        private final int last;
+        private final int stride;
+
+        Checked(long epoch, int first, int last, int stride) {
+            this.epoch = epoch;
+            this.first = first;
+            this.last = last;
+            this.stride = stride;
+        }
+
+        boolean has(long epoch, int first, int last, int stride) {
+            return this.epoch == epoch
+                    && this.stride == stride
+                    && (stride > 0 ? first >= this.first && last <= this.last : first <= this.first && last >= this.last)
+                    && (first - this.first) % stride == 0;
+        }
+    }
+
+    /** Shorter ranges are not worth remembering. */
+    private static final int LONG = 8;
+
+    /** Threads whose ranges are remembered at a time, by their slot. */
+    private static final int THREADS = 4;
+
+    /** Whether the range was checked in this epoch, by a write or, if `write` is false, by a read. */
+    private static boolean isChecked(
+            PhotofinishThread t, PhotofinishArray s, int first, int last, int stride, boolean write) {
+        Checked[] checked = s.checked;
+        if (checked == null) return false;
+        int at = t.slot % THREADS << 1;
+        Checked c = checked[at + 1];
+        if (c != null && c.has(t.epoch, first, last, stride)) return true;
+        c = checked[at];
+        return !write && c != null && c.has(t.epoch, first, last, stride);
+    }
+
+    private static void remember(
+            PhotofinishThread t, PhotofinishArray s, int first, int last, int stride, boolean write) {
+        Checked[] checked = s.checked;
+        if (checked == null) s.checked = checked = new Checked[2 * THREADS];
+        checked[(t.slot % THREADS << 1) + (write ? 1 : 0)] = new Checked(t.epoch, first, last, stride);
+    }
+
+    // FastTrack over elements that lie `stride` apart. Neighbours mostly have a past in common: what was
+    // decided about one element holds for the next if it has the same two words.
+
+    static void read(PhotofinishThread t, Object array, int first, int last, int stride, int site) {
+        PhotofinishArray s = PhotofinishTable.any(t, array, site);
+        long[] cells = s.cells;
+        int left = steps(cells, first, last, stride);
+        if (left >= LONG) {
+            last = first + left * stride;
+            if (isChecked(t, s, first, last, stride, false)) return;
+            remember(t, s, first, last, stride, false);
+        }
+        long epoch = t.epoch;
+        long known = -1; // a set that has this thread's read
+        long sameWrite = -1;
+        long sameRead = -1;
+        long now = 0;
+        boolean own = false;
+        for (int k = 2 * first; left >= 0; left--, k += 2 * stride) {
+            long r = cells[k + 1];
+            if (r >>> STAMP_SITE_BITS == epoch || r == known) continue;
+            long w = cells[k];
+            if (w >>> STAMP_SITE_BITS == epoch) continue;
+            long at = PhotofinishNative.LONG_BASE + 8L * k;
+            if (w == sameWrite && r == sameRead) {
+                if (own) {
+                    cells[k + 1] = now;
+                    continue;
+                }
+                if (U.compareAndSetLong(cells, at + 8, r, now)) {
+                    long later = U.getLong(cells, at);
+                    if (later != w) PhotofinishNative.recheck(t, later, r, site, false, array, k >> 1);
+                    continue;
+                }
+            } else if (t.sets[(int) (r >>> STAMP_CLOCK_SHIFT) & PhotofinishThread.SETS - 1] == r) {
+                known = r;
+                continue;
+            }
+            now = PhotofinishFastTrack.readMiss(t, cells, at, at + 8, site, array, k >> 1);
+            own = PhotofinishFastTrack.isOwn(t, w, r);
+            sameWrite = now == 0 ? -1 : w;
+            sameRead = r;
+        }
+    }
+
+    static void write(PhotofinishThread t, Object array, int first, int last, int stride, int site) {
+        PhotofinishArray s = PhotofinishTable.any(t, array, site);
+        long[] cells = s.cells;
+        int left = steps(cells, first, last, stride);
+        if (left >= LONG) {
+            last = first + left * stride;
+            if (isChecked(t, s, first, last, stride, true)) return;
+            remember(t, s, first, last, stride, true);
+        }
+        long epoch = t.epoch;
+        long mine = epoch << STAMP_SITE_BITS | site;
+        long sameWrite = -1;
+        long sameRead = -1;
+        boolean own = false;
+        boolean shared = false;
+        for (int k = 2 * first; left >= 0; left--, k += 2 * stride) {
+            long w = cells[k];
+            if (w >>> STAMP_SITE_BITS == epoch) continue;
+            long r = cells[k + 1];
+            long at = PhotofinishNative.LONG_BASE + 8L * k;
+            if (w == sameWrite && r == sameRead) {
+                if (own) {
+                    cells[k] = mine;
+                    continue;
+                }
+                if (U.compareAndSetLong(cells, at, w, mine)) {
+                    boolean undisturbed = shared ? U.compareAndSetLong(cells, at + 8, r, 0) : U.getLong(cells, at + 8) == r;
+                    if (!undisturbed) {
+                        PhotofinishNative.recheck(t, w, U.getLong(cells, at + 8), site, true, array, k >> 1);
+                    }
+                    continue;
+                }
+            }
+            boolean clean = PhotofinishFastTrack.writeMiss(t, cells, at, at + 8, site, array, k >> 1);
+            own = PhotofinishFastTrack.isOwn(t, w, r);
+            shared = PhotofinishFastTrack.isShared(r);
+            sameWrite = clean ? w : -1;
+            sameRead = r;
+        }
+    }
+
+    /** How many elements follow the first one; negative if there is none. */
+    private static int steps(long[] cells, int first, int last, int stride) {
+        int n = cells.length >> 1;
+        if (last < 0 || last >= n) last -= stride; // that access threw
+        if (first < 0 || first >= n || (stride > 0 ? last < first : last > first)) return -1;
+        return (last - first) / stride;
     }
 }

@@ -48,6 +48,15 @@ public final class PhotofinishThread {
     /** Read sets known to contain this thread's current epoch, as they stand in read words. */
     final long[] sets = new long[SETS];
 
+    /** Read sets all of whose reads come before what this thread does in its current epoch. */
+    private final long[] covered = new long[SETS];
+
+    /** What a read of this epoch makes of a read word: the word, the site of the read, the new word. */
+    private final long[] joinedFrom = new long[SETS];
+
+    private final int[] joinedSite = new int[SETS];
+    private final long[] joinedTo = new long[SETS];
+
     private boolean setsUsed = true;
 
     /**
@@ -254,11 +263,44 @@ public final class PhotofinishThread {
         setsUsed = true;
     }
 
+    /** All reads of the set come before this thread's next access. */
+    void covers(long set) {
+        covered[(int) (set >>> STAMP_CLOCK_SHIFT) & SETS - 1] = set;
+        setsUsed = true;
+    }
+
+    boolean isCovered(long set) {
+        return covered[(int) (set >>> STAMP_CLOCK_SHIFT) & SETS - 1] == set;
+    }
+
+    /** A read by the statement in this epoch turns one read word into another. */
+    void join(long r, int site, long now) {
+        int i = joinedIndex(r, site);
+        joinedFrom[i] = r;
+        joinedSite[i] = site;
+        joinedTo[i] = now;
+        setsUsed = true;
+    }
+
+    /** What that is; 0 if it is not known. */
+    long joined(long r, int site) {
+        int i = joinedIndex(r, site);
+        return joinedFrom[i] == r && joinedSite[i] == site ? joinedTo[i] : 0;
+    }
+
+    private static int joinedIndex(long r, int site) {
+        return (int) (r >>> STAMP_CLOCK_SHIFT ^ r ^ site) & SETS - 1;
+    }
+
     /** A new epoch, which no set contains. */
     void enter(long epoch) {
         this.epoch = epoch;
         if (setsUsed) {
-            for (int i = 0; i < SETS; i++) sets[i] = -1;
+            for (int i = 0; i < SETS; i++) {
+                sets[i] = -1;
+                covered[i] = -1;
+                joinedFrom[i] = -1;
+            }
             setsUsed = false;
         }
     }

@@ -286,6 +286,15 @@ public final class Main {
         all.put("life-cleaning", Lifecycle.Cleaning::new);
         all.put("life-shutdown-hook", Lifecycle.ShutdownHook::new);
 
+        all.put("loop-halves", Loops.Halves::new);
+        all.put("loop-even-and-odd", Loops.EvenAndOdd::new);
+        all.put("loop-rows", Loops.Rows::new);
+        all.put("loop-counted", Loops.Counted::new);
+        all.put("loop-locked", Loops.Locked::new);
+        all.put("loop-locked-inside", Loops.LockedInside::new);
+        all.put("loop-thrown", Loops.Thrown::new);
+        all.put("loop-returned", Loops.Returned::new);
+
         return all;
     }
 }

@@ -55,6 +55,12 @@ public final class Main {
         all.put("nested-element", new Elements.NestedElement());
         all.put("nested-row", new Elements.NestedRow());
         all.put("one-of-many", new Elements.OneOfMany());
+        all.put("loop-that-throws", new Loops.LoopThatThrows());
+        all.put("loop-that-returns", new Loops.LoopThatReturns());
+        all.put("loop-over-two", new Loops.LoopOverTwo());
+        all.put("loop-of-strides", new Loops.LoopOfStrides());
+        all.put("loop-on-one-element", new Loops.LoopOnOneElement());
+        all.put("loop-that-freezes", new Loops.LoopThatFreezes());
 
         all.put("arraycopy-from", new WholeArrays.ArraycopyFrom());
         all.put("arraycopy-to", new WholeArrays.ArraycopyTo());
