@@ -77,21 +77,16 @@ fn fields_that_the_agent_uses_are_there() {
 /// What rewritten code calls, what the agent calls, and nothing else.
 #[test]
 fn entry_points_are_the_probes() {
-    let entry = class(instrument::BRIDGE);
-    let probes = instrument::PROBES
-        .iter()
-        .chain([&instrument::probes::ITSELF]);
-    let mut wanted = owned(probes.map(|p| (p.name, p.desc)));
-    let public = methods(&entry, acc::PUBLIC | acc::STATIC);
-    assert_eq!(
-        public, wanted,
-        "public methods of the entry class, and probes"
-    );
-    let called = bridge::METHODS
-        .iter()
-        .filter(|m| m.class == instrument::BRIDGE);
-    wanted.extend(owned(called.map(|m| (m.name, m.desc))));
-    assert!(methods(&entry, acc::STATIC).is_superset(&wanted));
+    for name in [instrument::BRIDGE, instrument::CONTROL_BRIDGE] {
+        let entry = class(name);
+        let probes = instrument::all_probes().filter(|p| p.class == name);
+        let mut wanted = owned(probes.map(|p| (p.name, p.desc)));
+        let public = methods(&entry, acc::PUBLIC | acc::STATIC);
+        assert_eq!(public, wanted, "public methods of {name}, and probes");
+        let called = bridge::METHODS.iter().filter(|m| m.class == name);
+        wanted.extend(owned(called.map(|m| (m.name, m.desc))));
+        assert!(methods(&entry, acc::STATIC).is_superset(&wanted));
+    }
 }
 
 #[test]

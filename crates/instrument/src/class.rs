@@ -11,7 +11,7 @@ use crate::escape::Summaries;
 use crate::follow;
 use crate::models::{self, Model};
 use crate::policy::{Level, Policy, is_jdk, never_touched};
-use crate::probes::{BRIDGE, Probe};
+use crate::probes::{BRIDGE, CONTROL_BRIDGE, Probe};
 use crate::shadow;
 use crate::site::{FieldInfo, MemberRef, Site, SiteKind, Skipped};
 use crate::spins::Quiet;
@@ -124,10 +124,11 @@ impl Glance {
             rewritten: false,
             clones: false,
         };
+        let ours = [BRIDGE.as_bytes(), CONTROL_BRIDGE.as_bytes()];
         for index in 1..class.pool.len().min(usize::from(u16::MAX)) {
             match class.pool.utf8_bytes(index as u16) {
                 Some(b"clone") => glance.clones = true,
-                Some(text) if text == BRIDGE.as_bytes() => glance.rewritten = true,
+                Some(text) if ours.contains(&text) => glance.rewritten = true,
                 _ => {}
             }
         }
@@ -360,7 +361,7 @@ impl<'a> ClassCx<'a> {
         let cp = self
             .class
             .pool
-            .add_methodref(BRIDGE, probe.name, probe.desc)?;
+            .add_methodref(probe.class, probe.name, probe.desc)?;
         self.calls.push((probe.name, cp));
         Ok(cp)
     }

@@ -1,13 +1,17 @@
-//! The probes: static methods of the bridge class, and nothing else that
-//! rewritten code calls. [`PROBES`], and the [`VALUES`] that return something, are the
-//! whole contract with the bridge.
+//! The probes: static methods of two classes of the bridge, and nothing else that
+//! rewritten code calls. [`PROBES`], the [`VALUES`] that return something, and the [`POINTS`]
+//! of controlled runs are the whole contract with the bridge.
 
-/// The bridge class.
+/// The bridge class; all its classes have names that begin so.
 pub const BRIDGE: &str = "java/lang/Photofinish";
+
+/// The one that has the probes of controlled runs.
+pub const CONTROL_BRIDGE: &str = "java/lang/PhotofinishPoints";
 
 /// One static method of the bridge, void but for [`VALUES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
+    pub class: &'static str,
     pub name: &'static str,
     pub desc: &'static str,
 }
@@ -36,12 +40,14 @@ impl Probe {
 
 /// Returns its argument. See `monitor.rs`.
 pub const ITSELF: Probe = Probe {
+    class: BRIDGE,
     name: "itself",
     desc: "(Ljava/lang/Object;)Ljava/lang/Object;",
 };
 
 /// The epoch that the thread is in. See `deferred`.
 pub const EPOCH: Probe = Probe {
+    class: BRIDGE,
     name: "epoch",
     desc: "()J",
 };
@@ -50,28 +56,34 @@ pub const EPOCH: Probe = Probe {
 /// bounds, the array kept or null, first and last index kept, stride, epoch, site).
 /// Returns what is the first index from now on; the last is this one.
 pub const TRACK_READ: Probe = Probe {
+    class: BRIDGE,
     name: "trackRead",
     desc: "(Ljava/lang/Object;ILjava/lang/Object;IIIJI)I",
 };
 
 /// Before such an array store: likewise.
 pub const TRACK_WRITE: Probe = Probe {
+    class: BRIDGE,
     name: "trackWrite",
     desc: "(Ljava/lang/Object;ILjava/lang/Object;IIIJI)I",
 };
 
 /// The methods of the bridge that return something.
-pub const VALUES: &[Probe] = &[ITSELF, EPOCH, TRACK_READ, TRACK_WRITE];
+const VALUES: &[Probe] = &[ITSELF, EPOCH, TRACK_READ, TRACK_WRITE];
 
 macro_rules! probes {
-    ($($(#[$doc:meta])* $id:ident = $name:literal $desc:literal;)*) => {
-        $($(#[$doc])* pub const $id: Probe = Probe { name: $name, desc: $desc };)*
-        /// Every probe there is, [`VALUES`] aside.
-        pub const PROBES: &[Probe] = &[$($id),*];
+    ($(#[$about:meta])* $all:ident, $class:expr;
+     $($(#[$doc:meta])* $id:ident = $name:literal $desc:literal;)*) => {
+        $($(#[$doc])* pub const $id: Probe = Probe { class: $class, name: $name, desc: $desc };)*
+        $(#[$about])*
+        const $all: &[Probe] = &[$($id),*];
     };
 }
 
 probes! {
+    /// The probes of all runs.
+    PROBES, BRIDGE;
+
     /// After a getfield: (receiver, site).
     READ = "read" "(Ljava/lang/Object;I)V";
     /// Before a putfield: (receiver or null, site).
@@ -200,8 +212,45 @@ probes! {
     /// Thread.getState is about to return: (state, thread).
     THREAD_STATE = "threadState" "(Ljava/lang/Object;Ljava/lang/Object;)V";
 
-    // Those of a controlled run: what is about to happen. Each comes before any
-    // other probe of the same instruction.
+    // Those of runs that look for hidden races.
+
+    /// At the start of a method that the relation has.
+    FRAME_BEGIN = "frameBegin" "(I)V";
+    /// At its end, either way.
+    FRAME_END = "frameEnd" "()V";
+
+    // Those of a recording for prediction.
+
+    /// At the start of a method whose control flow is recorded.
+    METHOD_BEGIN = "methodBegin" "(I)V";
+    /// An exception leaves it.
+    METHOD_THROWN = "methodThrown" "(I)V";
+    /// At the start of one of its exception handlers.
+    CAUGHT = "caught" "(I)V";
+    /// Before one of its calls, and before it returns.
+    STEP = "step" "()V";
+    /// Before a goto that leads back.
+    BACK = "back" "()V";
+    /// Before a switch: (key, site).
+    SWITCH = "switched" "(II)V";
+    /// Before ifeq and ifne, iflt and ifge, ifgt and ifle.
+    IF_ZERO = "ifZero" "(I)V";
+    IF_LESS = "ifLess" "(I)V";
+    IF_MORE = "ifMore" "(I)V";
+    /// Before if_icmpeq and if_icmpne, and so on.
+    IF_SAME = "ifSame" "(II)V";
+    IF_BELOW = "ifBelow" "(II)V";
+    IF_ABOVE = "ifAbove" "(II)V";
+    /// Before if_acmpeq and if_acmpne.
+    IF_SAME_REF = "ifSameRef" "(Ljava/lang/Object;Ljava/lang/Object;)V";
+    /// Before ifnull and ifnonnull.
+    IF_NULL = "ifNull" "(Ljava/lang/Object;)V";
+}
+
+probes! {
+    /// Those of a controlled run: what is about to happen. Each comes before any
+    /// other probe of the same instruction.
+    POINTS, CONTROL_BRIDGE;
 
     /// Before a monitor is entered: (object or null, site).
     ENTERING = "entering" "(Ljava/lang/Object;I)V";
@@ -253,40 +302,11 @@ probes! {
     ASKING = "asking" "(Ljava/lang/Object;I)V";
     /// At the start of Thread.onSpinWait.
     SPIN_WAIT = "spinWait" "()V";
+}
 
-    // Those of runs that look for hidden races.
-
-    /// At the start of a method that the relation has.
-    FRAME_BEGIN = "frameBegin" "(I)V";
-    /// At its end, either way.
-    FRAME_END = "frameEnd" "()V";
-
-    // Those of a recording for prediction.
-
-    /// At the start of a method whose control flow is recorded.
-    METHOD_BEGIN = "methodBegin" "(I)V";
-    /// An exception leaves it.
-    METHOD_THROWN = "methodThrown" "(I)V";
-    /// At the start of one of its exception handlers.
-    CAUGHT = "caught" "(I)V";
-    /// Before one of its calls, and before it returns.
-    STEP = "step" "()V";
-    /// Before a goto that leads back.
-    BACK = "back" "()V";
-    /// Before a switch: (key, site).
-    SWITCH = "switched" "(II)V";
-    /// Before ifeq and ifne, iflt and ifge, ifgt and ifle.
-    IF_ZERO = "ifZero" "(I)V";
-    IF_LESS = "ifLess" "(I)V";
-    IF_MORE = "ifMore" "(I)V";
-    /// Before if_icmpeq and if_icmpne, and so on.
-    IF_SAME = "ifSame" "(II)V";
-    IF_BELOW = "ifBelow" "(II)V";
-    IF_ABOVE = "ifAbove" "(II)V";
-    /// Before if_acmpeq and if_acmpne.
-    IF_SAME_REF = "ifSameRef" "(Ljava/lang/Object;Ljava/lang/Object;)V";
-    /// Before ifnull and ifnonnull.
-    IF_NULL = "ifNull" "(Ljava/lang/Object;)V";
+/// Every probe there is.
+pub fn all_probes() -> impl Iterator<Item = &'static Probe> {
+    [PROBES, VALUES, POINTS].into_iter().flatten()
 }
 
 #[cfg(test)]
@@ -295,18 +315,18 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        let mut names: Vec<_> = PROBES.iter().map(|p| p.name).collect();
+        let mut names: Vec<_> = all_probes().map(|p| p.name).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), PROBES.len());
+        assert_eq!(names.len(), all_probes().count());
     }
 
     #[test]
     fn slots_agree_with_the_descriptor() {
-        for probe in PROBES {
+        for probe in all_probes() {
             let method = classfile::method(probe.desc).unwrap();
             assert_eq!(probe.slots(), method.param_slots, "{}", probe.name);
-            assert_eq!(method.ret, "V");
+            assert_eq!(method.ret != "V", VALUES.contains(probe));
         }
     }
 }

@@ -25,7 +25,7 @@ fn calls(bytes: &[u8], method: &str) -> Vec<String> {
     let insns = code.unwrap().insns;
     let targets = insns.iter().filter_map(|i| class.pool.member_ref(i.cp()?));
     targets
-        .filter(|m| m.class == instrument::BRIDGE)
+        .filter(|m| m.class.starts_with(instrument::BRIDGE))
         .map(|m| m.name.into_owned())
         .collect()
 }

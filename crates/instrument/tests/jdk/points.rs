@@ -26,7 +26,7 @@ fn calls(class: &ClassFile<'_>, method: usize) -> Vec<String> {
         .insns
         .iter()
         .filter_map(|i| class.pool.member_ref(i.cp()?));
-    let ours = called.filter(|m| m.class == instrument::BRIDGE);
+    let ours = called.filter(|m| m.class.starts_with(instrument::BRIDGE));
     ours.map(|m| m.name.into_owned()).collect()
 }
 

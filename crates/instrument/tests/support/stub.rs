@@ -1,5 +1,6 @@
 //! Makes bridges.
 
+use instrument::{BRIDGE, CONTROL_BRIDGE, all_probes};
 use std::fmt::Write as _;
 use std::path::Path;
 use test_support::jdk::{path, run_for_text as run};
@@ -12,31 +13,42 @@ pub fn bridge_with(
     members: &str,
     body: impl Fn(&instrument::Probe, &[String]) -> String,
 ) {
-    let mut source = format!("package java.lang;\npublic final class Photofinish {{\n{members}\n");
-    for probe in instrument::PROBES.iter().chain(instrument::probes::VALUES) {
-        let signature = classfile::method(probe.desc).expect("a probe's descriptor");
-        let types: Vec<String> = signature.params().map(java_type).collect();
-        let params: Vec<String> = (types.iter().enumerate())
-            .map(|(i, t)| format!("{t} a{i}"))
-            .collect();
-        let (name, params, body) = (probe.name, params.join(", "), body(probe, &types));
-        let returned = match signature.ret {
-            "V" => "void".to_owned(),
-            value => java_type(value),
+    let mut files = Vec::new();
+    for class in [BRIDGE, CONTROL_BRIDGE] {
+        let simple = class.rsplit('/').next().unwrap_or(class);
+        // The second sees the members of the first.
+        let mut source = match class == BRIDGE {
+            true => format!(
+                "package java.lang;\nfinal class PhotofinishThread {{}}\n\
+                 public class {simple} {{\n{members}\n"
+            ),
+            false => format!("package java.lang;\npublic class {simple} extends Photofinish {{\n"),
         };
-        let _ = writeln!(
-            source,
-            "public static {returned} {name}({params}) {{ {body} }}"
-        );
+        for probe in all_probes().filter(|p| p.class == class) {
+            let signature = classfile::method(probe.desc).expect("a probe's descriptor");
+            let types: Vec<String> = signature.params().map(java_type).collect();
+            let params: Vec<String> = (types.iter().enumerate())
+                .map(|(i, t)| format!("{t} a{i}"))
+                .collect();
+            let (name, params, body) = (probe.name, params.join(", "), body(probe, &types));
+            let returned = match signature.ret {
+                "V" => "void".to_owned(),
+                value => java_type(value),
+            };
+            let _ = writeln!(
+                source,
+                "public static {returned} {name}({params}) {{ {body} }}"
+            );
+        }
+        source.push_str("}\n");
+        let file = scratch.join(format!("{simple}.java"));
+        std::fs::write(&file, source).expect("bridge source");
+        files.push(file);
     }
-    source.push_str("}\nfinal class PhotofinishThread {}\n");
-    let file = scratch.join("Photofinish.java");
-    std::fs::write(&file, source).expect("bridge source");
     let here = format!("java.base={}", path(scratch));
-    run(
-        "javac",
-        &["--patch-module", &here, "-d", path(out), path(&file)],
-    );
+    let mut args = vec!["--patch-module", &here, "-d", path(out)];
+    args.extend(files.iter().map(|f| path(f)));
+    run("javac", &args);
 }
 
 fn java_type(desc: &str) -> String {

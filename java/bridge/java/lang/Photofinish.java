@@ -7,7 +7,7 @@ import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
- * The calls that rewritten code makes.
+ * The calls that rewritten code makes; {@link PhotofinishPoints} has those of controlled runs.
  *
  * <p>These run from the first bytecode of the VM on. Until the agent gives the current thread its
  * {@link PhotofinishThread}, nothing happens here and no other class is touched; that is also how
@@ -16,7 +16,7 @@ import jdk.internal.vm.annotation.ForceInline;
 public final class Photofinish {
     private Photofinish() {}
 
-    private static PhotofinishThread self() {
+    static PhotofinishThread self() {
         Thread t = Thread.currentThread();
         return t == null ? null : t.$pf; // null while the VM makes its first thread; compiled code does not ask
     }
@@ -477,151 +477,6 @@ public final class Photofinish {
     /** For code whose compiler shall not see that two locks are one, see instrument/src/monitor.rs. */
     public static Object itself(Object o) {
         return o;
-    }
-
-    // Scheduling points; see PhotofinishControl. None of these is called unless threads are controlled.
-
-    /** Iterations of loops without a point after which a thread is taken to spin. */
-    static final int LONG = 10_000;
-
-    /** Those that are left to the running thread. */
-    static int budget = LONG;
-
-    public static void loop() {
-        if (--budget < 0) spun();
-    }
-
-    private static void spun() {
-        budget = LONG;
-        PhotofinishThread t = self();
-        if (t != null) PhotofinishControl.spun(t);
-    }
-
-    public static void spinWait() {
-        PhotofinishThread t = self();
-        if (t != null) PhotofinishControl.spinWait(t);
-    }
-
-    public static void entering(Object o, int site) {
-        PhotofinishThread t = self();
-        if (t != null && o != null) PhotofinishControl.entering(t, o, site, true);
-    }
-
-    /** In classes that have no points: only what must not block is waited for. */
-    public static void enteringQuietly(Object o, int site) {
-        PhotofinishThread t = self();
-        if (t != null && o != null) PhotofinishControl.entering(t, o, site, false);
-    }
-
-    public static void beforeRead(Object o, int site) {
-        PhotofinishThread t = self();
-        if (t != null && o != null) PhotofinishControl.field(t, o, site, false);
-    }
-
-    public static void beforeWrite(Object o, int site) {
-        PhotofinishThread t = self();
-        if (t != null && o != null) PhotofinishControl.field(t, o, site, true);
-    }
-
-    public static void beforeReadStatic(int site) {
-        PhotofinishThread t = self();
-        if (t != null) PhotofinishControl.field(t, null, site, false);
-    }
-
-    public static void beforeWriteStatic(int site) {
-        PhotofinishThread t = self();
-        if (t != null) PhotofinishControl.field(t, null, site, true);
-    }
-
-    public static void targetField(Object o, int site) {
-        PhotofinishThread t = self();
-        if (t != null && o != null) PhotofinishControl.target(t, o, site);
-    }
-
-    public static void targetStatic(int site) {
-        PhotofinishThread t = self();
-        if (t != null) PhotofinishControl.target(t, null, site);
-    }
-
-    public static void targetElem(Object array, int index, int site) {
-        PhotofinishThread t = self();
-        if (t != null) PhotofinishControl.element(t, array, index, site);
-    }
-
-    /** The elements of a range, all from `from` on if `length` is -1, one after the other. */
-    public static void targetRange(Object array, int from, int length, int site) {
-        PhotofinishThread t = self();
-        if (t == null || array == null || from < 0 || length < -1) return;
-        int left = PhotofinishTable.length(array) - from;
-        if (length > left) return; // the program's own call throws
-        if (length == -1) length = left;
-        for (int i = from; i < from + length; i++) PhotofinishControl.element(t, array, i, site);
-    }
-
-    public static void lockPoint(Object key, int what, int site) {
-        PhotofinishThread t = self();
-        if (t != null) PhotofinishControl.lockPoint(t, key, what, site);
-    }
-
-    /** Thread.join begins. */
-    public static void joining(Object thread, long millis) {
-        PhotofinishThread t = self();
-        if (t != null) PhotofinishControl.joining(t, thread, millis);
-    }
-
-    /** A thread, or if null the current one, is asked whether it is alive (0), or interrupted (1, and cleared 2). */
-    public static void asking(Object thread, int what) {
-        PhotofinishThread t = self();
-        if (t != null) PhotofinishControl.asking(t, thread, what);
-    }
-
-    public static void waits(int loop) {
-        PhotofinishThread t = self();
-        if (t != null) PhotofinishControl.waits(t, loop, true);
-    }
-
-    public static void loopHead(int loop) {
-        PhotofinishThread t = self();
-        if (t != null) PhotofinishControl.waits(t, loop, false);
-    }
-
-    public static void rawPoint(Object o, long offset, int code, int site) {
-        PhotofinishThread t = self();
-        if (t != null) PhotofinishControl.rawPoint(t, o, offset, code, site);
-    }
-
-    public static void vhPoint(VarHandle vh, Object base, int index, int code, int site) {
-        PhotofinishThread t = self();
-        if (t != null) PhotofinishControl.vhPoint(t, vh, base, index, code, site);
-    }
-
-    public static void casResult(boolean done, int site) {
-        PhotofinishThread t = self();
-        if (t != null && !done) PhotofinishControl.failedCas(t, site);
-    }
-
-    public static void tryResult(boolean done) {
-        PhotofinishThread t = self();
-        if (t != null && !done) PhotofinishControl.failed(t);
-    }
-
-    /** A class is loaded or linked: the JVM waits for it, with locks of its own held. */
-    // Static initialisers run before the VM has its first thread; in JDK 19 and later it must not be asked for then.
-
-    public static void linkingBegin() {
-        PhotofinishThread t = PhotofinishThread.any ? self() : null;
-        if (t != null) t.linking++;
-    }
-
-    public static void linkingEnd() {
-        PhotofinishThread t = PhotofinishThread.any ? self() : null;
-        if (t != null && t.linking > 0) t.linking--;
-    }
-
-    /** Nobody caught it: the thread ends. */
-    public static void uncaught(Object exception) {
-        PhotofinishThread t = self();
-        if (t != null) PhotofinishNative.uncaught((Throwable) exception);
     }
 
     // The way through the code, when recording for prediction.

@@ -59,7 +59,7 @@ final class PhotofinishControl {
             PhotofinishNative.disturb();
             return true;
         }
-        Photofinish.budget = Photofinish.LONG;
+        PhotofinishPoints.budget = PhotofinishPoints.LONG;
         if (isShared(site) && PhotofinishNative.isInternal()) return false;
         if (PhotofinishMayTrigger.SERIAL && s != null && kind <= POINT_ACQUIRE_SHARED) PhotofinishMayTrigger.tell(s);
         PhotofinishNative.point(kind, s == null ? 0 : number(s), (int) slot, site);
@@ -101,7 +101,7 @@ final class PhotofinishControl {
     /** For a worker: the next execution begins, and nothing has a number. */
     static synchronized void restart() {
         past = numbers;
-        Photofinish.budget = Photofinish.LONG;
+        PhotofinishPoints.budget = PhotofinishPoints.LONG;
     }
 
     /** For the agent: the number of an object; 0 if it has none and is not to get one. */
@@ -131,7 +131,7 @@ final class PhotofinishControl {
 
     /** Whether an exploration is told of a monitor: also in code that has no other points. */
     private static boolean told(PhotofinishThread t, int site, boolean point) {
-        Photofinish.budget = Photofinish.LONG;
+        PhotofinishPoints.budget = PhotofinishPoints.LONG;
         return free(t) && !((!point || isShared(site)) && PhotofinishNative.isInternal());
     }
 
@@ -224,7 +224,7 @@ final class PhotofinishControl {
             t.opened = !partly;
             return;
         }
-        Photofinish.budget = Photofinish.LONG;
+        PhotofinishPoints.budget = PhotofinishPoints.LONG;
         switch (what) {
             case LOCK_LOCK:
             case LOCK_LOCK_INTERRUPTIBLY:
