@@ -1,10 +1,13 @@
 //! Members that `advise` adds: repairs for each race, how the race came about,
 //! and the fewest repairs that remove all races.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What came of trying a repair. The best first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Validated {
     RemovesRace,
@@ -14,7 +17,7 @@ pub enum Validated {
 }
 
 /// A repair suggested for one race.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Suggestion {
     pub kind: String,
     /// A variable, or a statement.
@@ -46,14 +49,14 @@ pub struct Suggestion {
     pub diff: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Paths {
     pub helps: u64,
     pub seen: u64,
 }
 
 /// How a race came about once.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Story {
     /// The access that came first.
     pub source: String,
@@ -65,7 +68,7 @@ pub struct Story {
 }
 
 /// Repairs that together remove all races, as far as is known.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RepairSet {
     pub repairs: Vec<String>,
     pub removes: Vec<String>,

@@ -3,10 +3,11 @@
 //! not called repaired: the run may just not have come there.
 
 use crate::result::{Race, RaceSummary, Report};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Ids of this result's races, and those of the earlier one that it lacks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Baseline {
     /// The earlier result.

@@ -4,10 +4,13 @@
 
 use crate::finding::Frame;
 use crate::finding::{StuckThreads, Uncaught, Waiting};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What came of a trial in which the race was made to happen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effect {
     /// A thread died of an exception or assertion error.
@@ -36,9 +39,10 @@ impl Effect {
 }
 
 /// Trials that ended in the same way.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// Which of the race's accesses went first.
+    #[schemars(range(max = 1))]
     pub first: u8,
     pub result: Effect,
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -57,7 +61,7 @@ pub struct Outcome {
     pub replay: Option<Replay>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Trials {
     pub run: u64,
     /// In how many of them the race was made to happen.
@@ -68,7 +72,7 @@ pub struct Trials {
 }
 
 /// As observed in the trials; others might show more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Harm {
     /// Some trial threw an exception, deadlocked, failed by its exit code or
@@ -84,15 +88,16 @@ pub enum Harm {
 }
 
 /// How to see it again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Replay {
     pub seed: u64,
     /// To be pasted into a shell.
+    #[schemars(regex(pattern = r"^photofinish replay "))]
     pub command: String,
 }
 
 /// Whether a replay was the same run again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayVerdict {
     /// Of the schedule.
     pub name: String,
@@ -107,10 +112,12 @@ pub struct ReplayVerdict {
 }
 
 /// A deadlock or livelock of a controlled run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Deadlock {
+    #[schemars(regex(pattern = r"^[A-Z][0-9]+$"))]
     pub id: String,
     /// `deadlock` or `livelock`.
+    #[schemars(extend("enum" = ["deadlock", "livelock"]))]
     pub kind: String,
     /// The threads wait for each other in a ring.
     pub cycle: bool,
@@ -153,8 +160,9 @@ impl Deadlock {
 }
 
 /// An exception that nobody caught.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
+    #[schemars(regex(pattern = r"^[A-Z][0-9]+$"))]
     pub id: String,
     pub thread: String,
     pub exception: String,

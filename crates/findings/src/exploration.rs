@@ -1,8 +1,9 @@
 //! The member that `verify` adds: how much of the program was explored.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Exploration {
     /// Every class of equivalent schedules was seen.

@@ -5,6 +5,7 @@
 //! merge               runs, and whole results, folded into one result
 //! result              the JSON contract; parts of it: confirmed, advice,
 //!                     prediction, exploration
+//! schema              its JSON schema, from the types
 //! suppress, baseline  what is known already
 //! compare             several schedulers side by side
 //! fingerprint         the same finding in another version of the program
@@ -22,6 +23,7 @@ pub mod fingerprint;
 pub mod merge;
 pub mod prediction;
 pub mod result;
+pub mod schema;
 pub mod sources;
 pub mod suppress;
 pub mod text;

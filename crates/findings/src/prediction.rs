@@ -3,6 +3,7 @@
 
 use crate::finding::{AccessOp, Frame};
 use crate::result::Status;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// An interleaving that shows what is claimed: who runs in which order. Of a
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub type Witness = Vec<Stretch>;
 
 /// A part of a witness.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Stretch {
     /// Events that are not listed.
@@ -33,7 +34,7 @@ pub enum Stretch {
 }
 
 /// What one engine found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Engine {
     pub engine: String,
     pub pairs: u64,
@@ -48,23 +49,25 @@ pub struct Engine {
 }
 
 /// Another thread comes into a unit, and no serial order explains the outcome.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AtomicityViolation {
+    #[schemars(regex(pattern = r"^[A-Z][0-9]+$"))]
     pub id: String,
     pub status: Status,
-    /// The critical section or method,
+    /// The critical section or method.
     pub unit: String,
-    /// and where it is entered.
+    /// Where it is entered.
     pub at: String,
     /// `R W' W` and so on: docs/predict.md.
     pub pattern: String,
     /// In the order in which they come.
+    #[schemars(length(min = 3))]
     pub accesses: Vec<UnitAccess>,
     #[serde(default)]
     pub witness: Option<Witness>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnitAccess {
     pub part: Part,
     pub op: AccessOp,
@@ -94,7 +97,7 @@ impl UnitAccess {
 }
 
 /// Whose access it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
     Unit,
@@ -102,7 +105,7 @@ pub enum Part {
 }
 
 /// A property that was asked for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Property {
     pub name: String,
     pub status: PropertyStatus,
@@ -118,7 +121,7 @@ pub struct Property {
     pub witness: Option<Witness>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PropertyStatus {
     Holds,
@@ -140,7 +143,7 @@ impl PropertyStatus {
 }
 
 /// An event that the property names.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NamedEvent {
     pub event: String,
     pub thread: String,

@@ -13,6 +13,7 @@ use crate::prediction::{AtomicityViolation, Engine, Property, PropertyStatus, Wi
 use crate::suppress::Suppressed;
 pub use protocol::RunEnd;
 pub use protocol::summary::Hidden;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -21,7 +22,9 @@ pub const SCHEMA: u32 = 1;
 
 /// What is known of a race. Ordered by strength: the strongest wins when
 /// several detectors or runs report the same race.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Suspicion: no common lock, but no proof that both can meet.
@@ -53,7 +56,8 @@ impl Status {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// One of the two accesses of a race.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Access {
     pub op: AccessOp,
     /// The thread's name.
@@ -73,6 +77,7 @@ pub struct Access {
     #[serde(default)]
     pub stack: Vec<Frame>,
     #[serde(default = "yes", skip_serializing_if = "is_true")]
+    #[schemars(extend("const" = false))]
     pub stack_exact: bool,
 }
 
@@ -92,13 +97,17 @@ fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = crate::schema::evidence)]
 pub struct Race {
+    #[schemars(regex(pattern = r"^[A-Z][0-9]+$"))]
     pub id: String,
     /// Stable across line-number changes: see `crate::fingerprint`.
+    #[schemars(regex(pattern = r"^[0-9a-f]{64}$"))]
     pub fingerprint: String,
     pub location: Location,
     pub status: Status,
+    #[schemars(length(min = 1))]
     pub found_by: Vec<String>,
     /// The earlier access of the run first.
     pub accesses: [Access; 2],
@@ -155,7 +164,7 @@ impl Race {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Program {
     pub args: Vec<String>,
     /// Exit code of the last run; null when a signal ended it.
@@ -163,13 +172,14 @@ pub struct Program {
     pub exit: Option<i32>,
     /// Digest of what the last run wrote to standard output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^[0-9a-f]*$"))]
     pub output_sha256: Option<String>,
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
 /// How one run of the program went.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     pub exit: Option<i32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -193,6 +203,7 @@ pub struct Run {
     pub switches: Option<u64>,
     /// Of all its events: equal digests, equal runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^[0-9a-f]{16}$"))]
     pub digest: Option<String>,
     /// What the threads were doing when it was stuck.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -202,7 +213,7 @@ pub struct Run {
     pub hidden: Option<Hidden>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
     pub classes_instrumented: u64,
     #[serde(default)]
@@ -219,17 +230,20 @@ pub struct Coverage {
     pub other: Map<String, Value>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Timing {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native_s: Option<f64>,
     pub total_s: f64,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: u32,
+    #[schemars(regex(pattern = r"^photofinish "))]
     pub tool: String,
+    #[schemars(length(min = 1))]
     pub command: String,
     pub program: Program,
     #[serde(default)]
@@ -285,14 +299,14 @@ pub struct Report {
 }
 
 /// What `hunt` did, stage by stage.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HuntSummary {
     pub stages: Vec<Stage>,
     #[serde(default)]
     pub time_limit_s: f64,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stage {
     pub stage: String,
     pub seconds: f64,
@@ -302,7 +316,7 @@ pub struct Stage {
 }
 
 /// A race in a line, where another report has the rest of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RaceSummary {
     pub id: String,
     pub fingerprint: String,

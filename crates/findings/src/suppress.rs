@@ -15,13 +15,14 @@
 
 use crate::finding::{Frame, Location};
 use crate::result::{Race, RaceSummary, Report};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Shorter beginnings of fingerprints fit too much.
 const SHORTEST: usize = 6;
 
 /// A race that was taken out of the report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Suppressed {
     #[serde(flatten)]
     pub race: RaceSummary,

@@ -22,6 +22,7 @@ pub struct Hit {
 
 /// A thread that cannot go on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Waiting {
     pub thread: String,
     /// In words: `to enter the monitor of a Fork`.

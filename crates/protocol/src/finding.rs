@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// One place in the program, as stack traces name it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frame {
     /// Binary name with dots: `a.b.C$D`.
     pub class: String,
@@ -25,6 +26,7 @@ pub struct Frame {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AccessOp {
     Read,
@@ -50,6 +52,7 @@ impl AccessOp {
 
 /// The memory that two accesses race on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Location {
     Field {
@@ -66,6 +69,7 @@ pub enum Location {
         index: Option<u32>,
         /// What the array was read from, where known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
         from: Option<ArraySource>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         allocated: Option<Frame>,
@@ -200,6 +204,7 @@ pub struct Tried {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Skipped {
     pub class: String,
     /// Absent when the whole class was left alone.

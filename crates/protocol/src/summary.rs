@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RunEnd {
     /// The program ended.
@@ -91,6 +92,7 @@ pub struct Summary {
 
 /// A run that held threads back by the may-trigger relation of an earlier one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hidden {
     /// `drfinder`, `drfinder-serial`.
     #[serde(default)]
@@ -106,13 +108,13 @@ pub struct Hidden {
     /// Times that a thread was held back for another.
     #[serde(default)]
     pub suspended: u64,
-    /// How often that one then acquired its lock first,
+    /// How often that one then acquired its lock first.
     #[serde(default)]
     pub reversed: u64,
-    /// could not get on (thrashing),
+    /// How often it could not get on (thrashing).
     #[serde(default)]
     pub thrashed: u64,
-    /// or took too long.
+    /// How often it took too long.
     #[serde(default)]
     pub expired: u64,
     /// Classes of locks that were not looked at.

@@ -150,6 +150,13 @@ fn junit_counts_what_failed() {
 }
 
 #[test]
+fn the_schema_in_the_documentation_is_that_of_the_types() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/report.schema.json");
+    let now = format!("{:#}\n", findings::schema::report());
+    test_support::golden::compare(std::path::Path::new(file), &now);
+}
+
+#[test]
 fn our_own_schema_fits_our_own_reports() {
     let schema = include_str!("../../../docs/report.schema.json");
     for text in [
