@@ -6,14 +6,14 @@
 use crate::Agent;
 use crate::jni::{Jni, Ref};
 use crate::memory::{MAX_SLOTS, RawClock, Word, bridge_epoch};
-use crate::stacks::{Frame, dotted, told};
+use crate::stacks::{Frame, dotted};
 use crate::threads::Thread;
 use contract::index;
 use detect::{InitIntervals, Prior, Reads, variable};
 use instrument::access::{self, AccessMode};
-use instrument::{Level, SiteKind, is_jdk};
+use instrument::{Level, SiteKind};
 use order::{ClockView, Epoch, ReadSets, Stamp, Tid, VectorClock};
-use protocol::finding::{self, Access, AccessOp, Line, Location, Race};
+use protocol::finding::{self, Access, AccessOp, ArraySource, Line, Location, Race};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -154,9 +154,13 @@ impl Agent {
         let caller = stack
             .iter()
             .filter(|f| !is_reflection(f))
-            .map(|f| f.class.replace('.', "/"))
-            .find(|c| !(is_jdk(c) && self.policy.level(c) == Level::Full));
-        caller.is_none_or(|c| !is_jdk(&c) || self.policy.level(&c) != Level::None)
+            .map(|f| {
+                let class = f.class.replace('.', "/");
+                let is_jdk = self.owners.is_jdk(&class);
+                (is_jdk, self.policy.level_of(&class, Some(is_jdk)))
+            })
+            .find(|(is_jdk, level)| !(*is_jdk && *level == Level::Full));
+        caller.is_none_or(|(is_jdk, level)| !is_jdk || level != Level::None)
     }
 
     /// A static initialiser begins. Which class does not matter: within a
@@ -204,11 +208,14 @@ impl Agent {
                       locks: Option<&str>| {
             Access {
                 op: AccessOp::new(op),
-                thread: threads.of_epoch(epoch).map(told_thread).unwrap_or_default(),
-                frame: { self.frame_of(site, stack) }
-                    .map(|f| f.told())
+                thread: threads
+                    .of_epoch(epoch)
+                    .map(|t| self.told_thread(t))
                     .unwrap_or_default(),
-                stack: told(stack),
+                frame: { self.frame_of(site, stack) }
+                    .map(|f| self.told_frame(&f))
+                    .unwrap_or_default(),
+                stack: self.told(stack),
                 stack_exact: exact,
                 locks: locks.map(|l| l.lines().map(str::to_owned).collect()),
             }
@@ -272,9 +279,9 @@ impl Agent {
         self.sites.with(site, |_, s| match &s.target {
             Some(target) => {
                 let statics = matches!(s.kind, SiteKind::StaticRead | SiteKind::StaticWrite);
-                field(dotted(&target.class), &target.name, statics)
+                self.field(dotted(&target.class), &target.name, statics)
             }
-            None => element(None, None, s.array_from.as_deref()),
+            None => self.element(None, None, s.array_from.as_deref()),
         })
     }
 
@@ -289,7 +296,7 @@ impl Agent {
                 .sites
                 .with(q.site, |_, s| s.array_from.clone())
                 .flatten();
-            return element(
+            return self.element(
                 class.as_deref(),
                 u32::try_from(q.index).ok(),
                 from.as_deref(),
@@ -304,14 +311,14 @@ impl Agent {
             };
             let named = self.field_at(jni, holder, statics, i64::from(index::OFFSET - q.index));
             let (class, name) = named.unwrap_or_else(|| (class.unwrap_or_default(), "?".into()));
-            return field(dotted(&class), &name, statics);
+            return self.field(dotted(&class), &name, statics);
         }
         let named = self.sites.with(q.site, |_, s| {
             let statics = matches!(s.kind, SiteKind::StaticRead | SiteKind::StaticWrite);
             s.target.clone().map(|t| (statics, t))
         });
         let Some((statics, target)) = named.flatten() else {
-            return field("?".into(), "?", false);
+            return self.field("?".into(), "?", false);
         };
         let declaring = if statics {
             self.static_owners
@@ -323,7 +330,7 @@ impl Agent {
             self.declaring(jni, q.owner, &target)
         };
         let class = declaring.map_or_else(|| dotted(&target.class), |c| dotted(&c));
-        field(class, &target.name, statics)
+        self.field(class, &target.name, statics)
     }
 
     /// Where the object or array was made, if that was noticed.
@@ -333,34 +340,38 @@ impl Agent {
         }
         let site = self.bridge.get()?.allocation_site(jni, q.owner);
         let site = u32::try_from(site).ok().filter(|s| *s > 0)?;
-        Some(self.sites.frame(site)?.told())
+        Some(self.told_frame(&self.sites.frame(site)?))
     }
-}
 
-pub fn told_thread(thread: &Thread) -> finding::Thread {
-    finding::Thread {
-        id: u64::from(thread.id),
-        name: thread.name.clone(),
-        created: told(&thread.created),
+    pub fn told_thread(&self, thread: &Thread) -> finding::Thread {
+        finding::Thread {
+            id: u64::from(thread.id),
+            name: thread.name.clone(),
+            created: self.told(&thread.created),
+        }
     }
-}
 
-pub fn field(class: String, name: &str, is_static: bool) -> Location {
-    Location::Field {
-        class,
-        field: name.to_owned(),
-        is_static,
+    pub fn field(&self, class: String, name: &str, is_static: bool) -> Location {
+        Location::Field {
+            jdk: finding::told_owner(&class, self.owners.is_jdk(&class)),
+            class,
+            field: name.to_owned(),
+            is_static,
+        }
     }
-}
 
-/// An element of an array: its type as a signature, and what it was read from, as
-/// far as that is known.
-pub fn element(class: Option<&str>, index: Option<u32>, from: Option<&str>) -> Location {
-    Location::Array {
-        array: class.map(dotted).unwrap_or_default(),
-        index,
-        from: from.map(|from| from.to_owned().into()),
-        allocated: None,
+    /// An element of an array: its type as a signature, and what it was read from,
+    /// as far as that is known.
+    pub fn element(&self, class: Option<&str>, index: Option<u32>, from: Option<&str>) -> Location {
+        let from = from.map(ArraySource::from);
+        let owner = from.as_ref().and_then(ArraySource::class);
+        Location::Array {
+            array: class.map(dotted).unwrap_or_default(),
+            index,
+            jdk: owner.and_then(|c| finding::told_owner(c, self.owners.is_jdk(c))),
+            from,
+            allocated: None,
+        }
     }
 }
 

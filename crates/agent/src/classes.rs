@@ -5,6 +5,7 @@ use crate::control::Control;
 use crate::jni::{Jni, Ref};
 use crate::jvmti::class_in;
 use crate::sites::ClassSites;
+use classfile::is_jdk_name;
 use instrument::{Level, Mode, PREFIX, Request, Rewritten, Site, SiteKind};
 use protocol::control::Cause;
 use protocol::finding::{Line, Skipped, Tried};
@@ -79,18 +80,20 @@ impl Agent {
             m if m.makes_events() => Mode::Events,
             _ => Mode::FastTrack,
         };
-        let boot_or_platform = Some(self.is_boot_or_platform(jni, loader));
+        let boot_or_platform = self.is_boot_or_platform(jni, loader);
         let done = self.sites.add(|first_site| {
             let request = Request {
                 bytes,
                 mode,
                 policy: &self.policy,
                 first_site,
-                boot_or_platform,
+                boot_or_platform: Some(boot_or_platform),
                 control: self.control_of_classes(),
             };
             match instrument::rewrite(&request) {
                 Ok(mut rewritten) => {
+                    let is_jdk = boot_or_platform && self.is_of_jdk(&rewritten.name, loader);
+                    self.owners.note(&rewritten.name, is_jdk);
                     let sites = std::mem::take(&mut rewritten.sites);
                     if let Some(hidden) = &self.hidden {
                         hidden.number_frames(self, &rewritten.name, first_site, &sites);
@@ -102,6 +105,7 @@ impl Agent {
                             true => Sha256::digest(bytes).to_vec(),
                             false => Vec::new(),
                         },
+                        is_jdk,
                         first: first_site,
                         bytes: Mutex::new(
                             (mode == Mode::Full && followed(&sites)).then(|| bytes.to_vec()),
@@ -116,7 +120,10 @@ impl Agent {
         match done {
             Some(Ok(rewritten)) => self.note(rewritten),
             Some(Err(e)) => {
-                self.skip(&class_name(bytes), None, &e.to_string());
+                let name = class_name(bytes);
+                let is_jdk = boot_or_platform && self.is_of_jdk(&name, loader);
+                self.owners.note(&name, is_jdk);
+                self.skip(&name, None, &e.to_string());
                 None
             }
             None => {
@@ -232,6 +239,16 @@ impl Agent {
         }
         let class = self.jvmti.class_signature(jni.class_of(loader));
         class.is_some_and(|c| c == "Ljdk/internal/loader/ClassLoaders$PlatformClassLoader;")
+    }
+
+    /// Whether a class of the boot or the platform loader is the JDK's: one that a
+    /// user appended to the boot class path is not.
+    fn is_of_jdk(&self, class: &str, loader: Ref) -> bool {
+        let in_module = || {
+            let package = class.rsplit_once('/').map(|(package, _)| package);
+            package.is_some_and(|package| self.jvmti.is_boot_package_in_module(package))
+        };
+        !loader.is_null() || is_jdk_name(class) || in_module()
     }
 
     /// The array without the fields that we added; null if none is ours.

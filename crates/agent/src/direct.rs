@@ -4,9 +4,8 @@
 //! in which they happened.
 
 use crate::Agent;
-use crate::check::{element, field, told_thread};
 use crate::jni::Jni;
-use crate::stacks::{self, dotted, told};
+use crate::stacks::{self, dotted};
 use contract::attempt::{SUCCEEDED, TRIED};
 use detect::{Detector, Finding, Kind};
 use protocol::Mode;
@@ -87,11 +86,14 @@ impl Agent {
         let threads = self.threads.lock().unwrap_or_else(|e| e.into_inner());
         let access = |a: detect::Access, stack: &[stacks::Frame], exact: bool| Access {
             op: AccessOp::new(a.write),
-            thread: threads.get(a.thread.0).map(told_thread).unwrap_or_default(),
-            frame: { self.frame_of(a.site.0, stack) }
-                .map(|f| f.told())
+            thread: threads
+                .get(a.thread.0)
+                .map(|t| self.told_thread(t))
                 .unwrap_or_default(),
-            stack: told(stack),
+            frame: { self.frame_of(a.site.0, stack) }
+                .map(|f| self.told_frame(&f))
+                .unwrap_or_default(),
+            stack: self.told(stack),
             stack_exact: exact,
             locks: exact.then(|| held.lines().map(str::to_owned).collect()),
         };
@@ -116,14 +118,17 @@ impl Agent {
             .unwrap_or_else(|e| e.into_inner())
             .of_slot(loc.slot)
         {
-            return (field(dotted(&f.class), &f.name, f.flags & 8 != 0), None);
+            return (
+                self.field(dotted(&f.class), &f.name, f.flags & 8 != 0),
+                None,
+            );
         }
         let arrays = self.arrays.lock().unwrap_or_else(|e| e.into_inner());
         let (class, made) = arrays.get(loc.obj.0).unwrap_or(("array", 0));
         let from = self.sites.with(site, |_, s| s.array_from.clone()).flatten();
-        let allocated = self.sites.frame(made).map(|f| f.told());
+        let allocated = self.sites.frame(made).map(|f| self.told_frame(&f));
         (
-            element(Some(class), Some(loc.slot), from.as_deref()),
+            self.element(Some(class), Some(loc.slot), from.as_deref()),
             allocated,
         )
     }

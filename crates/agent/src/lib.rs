@@ -6,6 +6,7 @@
 //! | `hooks` | what the JVM calls us for, from load to death |
 //! | `classes` | class files on their way in: rewriting, and what was left alone |
 //! | `bridge`, `natives` | the Java side: its classes, its natives, the JDK's natives we stand before |
+//! | `owners` | which classes are the JDK's |
 //! | `sites`, `resolve` | statements, and what the fields they name turn out to be |
 //! | `check` | FastTrack's slow path |
 //! | `recorder` | event buffers into a trace |
@@ -44,6 +45,7 @@ mod natives;
 mod noise;
 mod options;
 mod orphan;
+mod owners;
 mod recorder;
 mod resolve;
 mod sites;
@@ -56,6 +58,7 @@ use classes::Coverage;
 use control::Control;
 use direct::Direct;
 use findings::Findings;
+use instrument::Pattern;
 use jni::{Jni, Ref};
 use jni_sys::{JNI_OK, JavaVM, jint};
 use jvmti::Jvmti;
@@ -63,6 +66,7 @@ use may_trigger::Hidden;
 use memory::RawClock;
 use noise::Disturber;
 use options::Options;
+use owners::Owners;
 use protocol::{Fatal, Mode, RunEnd, Summary, files};
 use recorder::Recorder;
 use resolve::{Fields, Statics};
@@ -82,6 +86,7 @@ pub(crate) struct Agent {
     jvmti: Jvmti,
     options: Options,
     policy: instrument::Policy,
+    owners: Owners,
     sites: Sites,
     coverage: Mutex<Coverage>,
     threads: Mutex<Threads>,
@@ -352,10 +357,14 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), Fatal> {
         vm: Vm(vm),
         jvmti,
         policy: instrument::Policy {
+            exclude_of_jdk: { options.exclude_of_jdk.iter() }
+                .map(|text| Pattern::new(text))
+                .collect(),
             check_unshared: options.check_unshared,
             untracked: options.untracked.clone(),
             ..instrument::Policy::new(&options.include, &options.exclude, &options.trusted)
         },
+        owners: Owners::default(),
         direct: Direct::new(options.mode).map(Mutex::new),
         sites: Sites::new(),
         coverage: Mutex::default(),

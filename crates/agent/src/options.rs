@@ -17,6 +17,8 @@ pub struct Options {
     pub mode: Mode,
     pub include: Vec<String>,
     pub exclude: Vec<String>,
+    /// Only of the JDK, see `instrument::Policy`.
+    pub exclude_of_jdk: Vec<String>,
     pub trusted: Vec<String>,
     /// Fields whose plain accesses are not checked.
     pub untracked: Vec<FieldPattern>,
@@ -45,6 +47,7 @@ impl Options {
             mode: request.mode,
             include: request.include,
             exclude: request.exclude,
+            exclude_of_jdk: Vec::new(),
             trusted: request.trusted,
             untracked: untracked.ok_or("a field is named as Class.field")?,
             check_unshared: request.check_unshared,

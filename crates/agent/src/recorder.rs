@@ -321,7 +321,10 @@ impl State {
         for class in new {
             let row = tables::Class {
                 name: class.class.clone(),
-                loader: 0,
+                loader: match class.is_jdk {
+                    true => tables::Class::JDK,
+                    false => tables::Class::PROGRAM,
+                },
                 hash: class.digest.clone(),
             };
             let number = self.classes_written as u32;

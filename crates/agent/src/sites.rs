@@ -16,6 +16,7 @@ pub struct ClassSites {
     /// Digest of the class file as it was, when recording: a later stage that
     /// has the class files can tell whether they are the same.
     pub digest: Vec<u8>,
+    pub is_jdk: bool,
     pub first: u32,
     /// The class file as it was, until the recorder has written it down; only
     /// when it is needed.

@@ -4,9 +4,11 @@
 //! shows is from the very epoch of the access or from another execution of the
 //! same statement by the same thread.
 
+use crate::Agent;
 use crate::jni::Ref;
 use crate::jvmti::{FrameInfo, Jvmti};
 use order::{Epoch, Tid};
+use protocol::finding;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -27,24 +29,25 @@ pub struct Frame {
     pub bci: Option<u32>,
 }
 
-impl Frame {
-    /// As it stands in findings.
-    pub fn told(&self) -> protocol::finding::Frame {
+impl Agent {
+    /// A frame as it stands in findings.
+    pub fn told_frame(&self, frame: &Frame) -> finding::Frame {
         let text = |text: &Arc<str>| text.to_string();
-        protocol::finding::Frame {
-            class: text(&self.class),
-            method: text(&self.method),
-            desc: self.desc.as_ref().map(text),
-            file: self.file.as_ref().map(text),
-            line: self.line,
-            bci: self.bci,
+        finding::Frame {
+            class: text(&frame.class),
+            method: text(&frame.method),
+            desc: frame.desc.as_ref().map(text),
+            file: frame.file.as_ref().map(text),
+            line: frame.line,
+            bci: frame.bci,
+            jdk: finding::told_owner(&frame.class, self.owners.is_jdk(&frame.class)),
         }
     }
-}
 
-/// A stack as it stands in findings.
-pub fn told(stack: &[Frame]) -> Vec<protocol::finding::Frame> {
-    stack.iter().map(Frame::told).collect()
+    /// A stack as it stands in findings.
+    pub fn told(&self, stack: &[Frame]) -> Vec<finding::Frame> {
+        stack.iter().map(|frame| self.told_frame(frame)).collect()
+    }
 }
 
 #[derive(Debug)]

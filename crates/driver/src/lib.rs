@@ -3,7 +3,7 @@
 //! ```text
 //! java      which java, and is it good enough
 //! library   the agent, from inside this binary to a file the JVM can load
-//! options   what the agent is told, as -agentpath text
+//! options   how a JVM is started with the agent, and its flags
 //! process   runs of programs: their output untouched, every wait bounded
 //! tap       a program's output as it passes
 //! interrupt Ctrl-C and kill as messages

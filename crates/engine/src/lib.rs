@@ -36,6 +36,7 @@ pub mod hunt;
 pub mod launch;
 mod may_trigger;
 pub mod offline;
+mod owners;
 pub mod predict;
 mod progress;
 pub mod record;

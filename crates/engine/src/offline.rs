@@ -4,11 +4,12 @@
 
 use crate::detect::Detector;
 use crate::error::{Context, Error};
+use crate::owners::Owners;
 use crate::traces::{self, dotted};
 use crate::verdict::{Answer, Facts};
 use ::detect::held::HeldLocks;
 use ::detect::{FastTrack, Finding, H, Hybrid, Late, Lockset};
-use findings::finding::{self, AccessOp, Findings, Frame, Location, Race, Summary};
+use findings::finding::{self, AccessOp, ArraySource, Findings, Frame, Location, Race, Summary};
 use findings::merge::Merge;
 use findings::result::{Program, Run};
 use findings::suppress::Suppressions;
@@ -102,7 +103,7 @@ fn fold<R: Read + Seek, D: ::detect::Detector>(
     let gap = events.gap();
     late.rest(&mut step);
     let mut found = covered(trace, gap, count);
-    let names = Names(trace.tables());
+    let names = Names::new(trace.tables());
     for (finding, locks) in detector.findings().iter().zip(&locks) {
         found.races.push(names.race(finding, name, locks));
     }
@@ -125,7 +126,7 @@ pub(crate) fn covered<R>(trace: &Trace<R>, gap: Option<Gap>, events: u64) -> Fin
             "the trace ends before the program did: races after that are not in it".to_owned(),
         ),
     }
-    let names = Names(trace.tables());
+    let names = Names::new(trace.tables());
     if let Some(footer) = trace.footer() {
         found.skipped = footer.skipped.iter().map(skipped).collect();
     }
@@ -158,10 +159,28 @@ fn skipped(skipped: &trace::tables::Skipped) -> finding::Skipped {
     }
 }
 
-/// Names for numbers.
-pub(crate) struct Names<'a>(pub &'a Tables);
+/// The name of a thread, or a number if the recording has none.
+pub(crate) fn thread_name(tables: &Tables, id: ThreadId) -> String {
+    match tables.threads.get(&id) {
+        Some(thread) => thread.name.to_string(),
+        None => format!("thread {}", id.0),
+    }
+}
 
-impl Names<'_> {
+/// Names for numbers.
+pub(crate) struct Names<'a> {
+    pub tables: &'a Tables,
+    owners: Owners,
+}
+
+impl<'a> Names<'a> {
+    pub fn new(tables: &'a Tables) -> Names<'a> {
+        Names {
+            tables,
+            owners: Owners::new(tables),
+        }
+    }
+
     pub fn race(&self, finding: &Finding, detector: &str, locks: &[HeldLock]) -> Race {
         let locks = locks.iter().map(|held| self.lock(held)).collect();
         Race {
@@ -193,14 +212,14 @@ impl Names<'_> {
     }
 
     fn is_system(&self, thread: ThreadId) -> bool {
-        self.0
+        self.tables
             .threads
             .get(&thread)
             .is_some_and(|thread| thread.system)
     }
 
     pub fn thread(&self, id: ThreadId) -> finding::Thread {
-        let row = self.0.threads.get(&id);
+        let row = self.tables.threads.get(&id);
         let created = row
             .into_iter()
             .flat_map(|thread| &thread.created_at)
@@ -209,21 +228,19 @@ impl Names<'_> {
                 method: at.method.to_string(),
                 file: at.file.as_ref().map(|f| f.to_string()),
                 line: at.line,
+                jdk: self.owners.told(&at.class.replace('.', "/")),
                 ..Frame::default()
             });
         finding::Thread {
             id: u64::from(id.0),
-            name: row.map_or_else(
-                || format!("thread {}", id.0),
-                |thread| thread.name.to_string(),
-            ),
+            name: thread_name(self.tables, id),
             created: created.collect(),
         }
     }
 
     pub fn frame(&self, id: SiteId) -> Frame {
-        match self.0.sites.get(&id) {
-            Some(site) => frame(site),
+        match self.tables.sites.get(&id) {
+            Some(site) => self.frame_of(site),
             None => Frame {
                 method: format!("statement {}", id.0),
                 ..Frame::default()
@@ -233,13 +250,16 @@ impl Names<'_> {
 
     /// Where an object was allocated, if that was kept.
     fn allocated(&self, id: ObjId) -> Option<Frame> {
-        let object = self.0.objects.get(&id)?;
-        self.0.sites.get(&object.site).map(frame)
+        let object = self.tables.objects.get(&id)?;
+        self.tables
+            .sites
+            .get(&object.site)
+            .map(|s| self.frame_of(s))
     }
 
     pub fn lock(&self, held: &HeldLock) -> String {
         let class = self
-            .0
+            .tables
             .objects
             .get(&held.lock)
             .map(|object| class_name(&object.class));
@@ -257,19 +277,19 @@ impl Names<'_> {
 
     /// A location, as the statements that access it name it.
     pub fn location_of(&self, loc: Loc, sites: [SiteId; 2]) -> Location {
-        let sites = sites.map(|id| self.0.sites.get(&id));
-        let object = self.0.objects.get(&loc.obj);
+        let sites = sites.map(|id| self.tables.sites.get(&id));
+        let object = self.tables.objects.get(&loc.obj);
         let is_array = object.is_some_and(|object| object.class.starts_with('['))
             || sites.iter().flatten().any(|site| site.kind.is_element());
         if is_array {
+            let from = sites.iter().flatten().find_map(|s| s.array_from.as_ref());
+            let from = from.map(|from| ArraySource::from(dotted(from)));
+            let owner = from.as_ref().and_then(ArraySource::class);
             return Location::Array {
+                jdk: owner.and_then(|class| self.owners.told(&class.replace('.', "/"))),
                 array: object.map_or_else(|| "array".to_owned(), |o| class_name(&o.class)),
                 index: Some(loc.slot),
-                from: sites
-                    .iter()
-                    .flatten()
-                    .find_map(|s| s.array_from.as_ref())
-                    .map(|f| dotted(f).into()),
+                from,
                 allocated: None,
             };
         }
@@ -281,20 +301,23 @@ impl Names<'_> {
                 .flatten()
                 .find_map(|s| Some((s, s.target.as_ref()?)))
         };
-        if let Some(field) = self.0.fields.get(&loc.slot) {
+        if let Some(field) = self.tables.fields.get(&loc.slot) {
             Location::Field {
+                jdk: self.owners.told(&field.class),
                 class: dotted(&field.class),
                 field: field.name.to_string(),
                 is_static: field.flags & ACC_STATIC != 0,
             }
         } else if let Some((site, member)) = target() {
             Location::Field {
+                jdk: self.owners.told(&member.class),
                 class: dotted(&member.class),
                 field: member.name.to_string(),
                 is_static: matches!(site.kind, SiteKind::StaticRead | SiteKind::StaticWrite),
             }
         } else {
             Location::Field {
+                jdk: object.and_then(|object| self.owners.told(&object.class)),
                 class: object
                     .map(|object| class_name(&object.class))
                     .unwrap_or_default(),
@@ -303,16 +326,17 @@ impl Names<'_> {
             }
         }
     }
-}
 
-fn frame(site: &Site) -> Frame {
-    Frame {
-        class: dotted(&site.class),
-        method: site.method.to_string(),
-        desc: Some(site.desc.to_string()),
-        file: site.file.as_ref().map(|f| f.to_string()),
-        line: site.line,
-        bci: Some(site.bci),
+    fn frame_of(&self, site: &Site) -> Frame {
+        Frame {
+            class: dotted(&site.class),
+            method: site.method.to_string(),
+            desc: Some(site.desc.to_string()),
+            file: site.file.as_ref().map(|f| f.to_string()),
+            line: site.line,
+            bci: Some(site.bci),
+            jdk: self.owners.told(&site.class),
+        }
     }
 }
 

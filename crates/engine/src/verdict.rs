@@ -123,6 +123,7 @@ mod tests {
                 class: "A".into(),
                 field: "f".into(),
                 is_static: false,
+                jdk: None,
             },
             accesses: [access("read"), access("write")],
             allocated: None,

@@ -15,32 +15,7 @@ use std::collections::HashMap;
 
 /// Whether a location belongs to a class of the JDK.
 pub fn is_jdks(location: &Location) -> bool {
-    owner_is_jdk(location).unwrap_or(false)
-}
-
-/// The same, if it is known whose it is. A local variable or a parameter is
-/// nobody's: anything may be handed to a method.
-fn owner_is_jdk(location: &Location) -> Option<bool> {
-    match location {
-        Location::Field { class, .. } => Some(in_jdk(class)),
-        Location::Array {
-            from, allocated, ..
-        } => {
-            let member = match from {
-                Some(ArraySource::Field(name)) => Some(name),
-                _ => None,
-            };
-            let class = member.or(allocated.as_ref().map(|at| &at.class));
-            class.map(|class| in_jdk(class))
-        }
-    }
-}
-
-/// Whether a class, by its binary name, comes with the JDK.
-pub fn in_jdk(class: &str) -> bool {
-    ["java.", "javax.", "jdk.", "sun.", "com.sun."]
-        .iter()
-        .any(|p| class.starts_with(p))
+    location.is_jdk().unwrap_or(false)
 }
 
 /// Whether the race may be the JDK's own affair, see [`may_be_jdks`].
@@ -54,7 +29,7 @@ pub fn race_may_be_jdks(race: &Race) -> bool {
 /// program is known to be part of it. The JDK uses its collections behind locks
 /// that are not watched; recordings do not say who called there.
 pub fn may_be_jdks<'f>(location: &Location, mut frames: impl Iterator<Item = &'f Frame>) -> bool {
-    owner_is_jdk(location).unwrap_or(true) && frames.all(|frame| in_jdk(&frame.class))
+    location.is_jdk().unwrap_or(true) && frames.all(Frame::is_jdk)
 }
 
 /// Everything one run said.
@@ -195,7 +170,8 @@ mod tests {
         let array = |from: Option<&str>, allocated: Option<&str>| Location::Array {
             array: "java.lang.Object[]".to_owned(),
             index: None,
-            from: from.map(|text| text.to_owned().into()),
+            from: from.map(ArraySource::from),
+            jdk: None,
             allocated: allocated.map(frame),
         };
         let inside = [frame("java.util.HashMap")];

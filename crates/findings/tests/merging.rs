@@ -40,6 +40,7 @@ fn race(detector: &str, field: &str, first: Access, second: Access) -> Race {
             class: "a.C".into(),
             field: field.into(),
             is_static: false,
+            jdk: None,
         },
         accesses: [first, second],
         allocated: None,
@@ -116,6 +117,7 @@ fn what_may_be_the_jdks_own_affair_is_potential() {
             class: "java.util.HashMap".into(),
             field: "size".into(),
             is_static: false,
+            jdk: None,
         };
         race
     };
@@ -198,6 +200,7 @@ fn elements_of_an_array_are_one_race_but_arrays_are_told_apart() {
             array: "int[]".into(),
             index: Some(index),
             from: Some(from.to_owned().into()),
+            jdk: None,
             allocated: None,
         };
         race
@@ -223,6 +226,7 @@ fn where_an_array_was_allocated_belongs_to_its_location() {
         array: "int[]".into(),
         index: None,
         from: None,
+        jdk: None,
         allocated: None,
     };
     found.allocated = Some(frame("make", 7, 0));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use classfile::{ClassFile, PoolFull, acc};
+use classfile::{ClassFile, PoolFull, acc, is_jdk_name};
 use rustc_hash::FxHashMap;
 
 use crate::control::{ClassControl, Control};
@@ -10,7 +10,7 @@ use crate::effects::Effects;
 use crate::escape::Summaries;
 use crate::follow;
 use crate::models::{self, Model};
-use crate::policy::{Level, Policy, is_jdk, never_touched};
+use crate::policy::{Level, Policy, never_touched};
 use crate::probes::{BRIDGE, CONTROL_BRIDGE, Probe};
 use crate::shadow;
 use crate::site::{FieldInfo, MemberRef, Site, SiteKind, Skipped};
@@ -101,6 +101,7 @@ pub fn rewrite(request: &Request<'_>) -> Result<Rewritten, Error> {
         request.mode,
         request.policy,
         &cx.fields,
+        cx.jdk,
     )?;
     for index in 0..cx.class.methods.len() {
         changed |= cx.method(index);
@@ -190,7 +191,7 @@ impl<'a> ClassCx<'a> {
                 .is_some_and(|m| !m.is(acc::STATIC | acc::ABSTRACT | acc::NATIVE));
         let control = ClassControl::new(request.control, &name, level, || class.source_file());
         let bare = request.mode == Mode::Bare;
-        let jdk = is_jdk(&name) && request.boot_or_platform != Some(false);
+        let jdk = is_jdk_name(&name) && request.boot_or_platform != Some(false);
         ClassCx {
             models: models::of_class(&name, control.on)
                 .filter(|m| !(bare && m.hook.only_orders()))
@@ -205,7 +206,7 @@ impl<'a> ClassCx<'a> {
             jdk,
             level,
             mode: request.mode,
-            freezes: level == Level::Full && !bare && shadow::freezes(&class, &name),
+            freezes: level == Level::Full && !bare && shadow::freezes(&class, &name, jdk),
             class,
             name,
             finalizes,

@@ -41,7 +41,7 @@ pub(crate) fn models(class: &str, mode: Mode) -> Option<&'static Model> {
 /// accesses are, but for subroutines and comparisons of objects that are not
 /// initialised yet, which only very old or odd compilers make.
 pub(crate) fn can_follow(cx: &ClassCx<'_>, code: &Code<'_>, level: Level) -> bool {
-    if cx.mode != Mode::Full || level < Level::Full || cx.name.starts_with("jdk/") {
+    if cx.mode != Mode::Full || level < Level::Full || cx.jdk && cx.name.starts_with("jdk/") {
         return false;
     }
     let has = |pick: fn(u8) -> bool| code.insns.iter().any(|i| pick(i.op));

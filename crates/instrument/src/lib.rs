@@ -56,7 +56,7 @@ mod trusted_sections;
 
 pub use class::{Mode, Request, Rewritten, rewrite};
 pub use control::{Control, Statement};
-pub use policy::{FieldPattern, Level, Pattern, Policy, is_jdk, never_touched};
+pub use policy::{FieldPattern, Level, Pattern, Policy, never_touched};
 pub use probes::{BRIDGE, CONTROL_BRIDGE, Probe, all_probes};
 pub use shadow::{
     ALLOC_FIELD, FREEZE_FIELD, ID_FIELD, PREFIX, ShadowKind, THREAD_DESC, THREAD_FIELD, shadow_name,

@@ -31,6 +31,8 @@
 //! they are made. Such a pattern is one of a class, without its nested ones, a dot,
 //! and the name of a field or `*`.
 
+use classfile::is_jdk_name;
+
 /// How much of a class is instrumented. Ordered: None < Sync < Full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
@@ -140,6 +142,8 @@ fn glob(pattern: &[u8], name: &[u8]) -> bool {
 pub struct Policy {
     pub include: Vec<Pattern>,
     pub exclude: Vec<Pattern>,
+    /// Left out only where the JDK has them: programs have such packages too.
+    pub exclude_of_jdk: Vec<Pattern>,
     pub trusted: Vec<Pattern>,
     pub untracked: Vec<FieldPattern>,
     /// Accesses that cannot race, because no other thread knows the object, are
@@ -155,8 +159,7 @@ impl Policy {
             include: patterns(include),
             exclude: patterns(exclude),
             trusted: patterns(trusted),
-            untracked: Vec::new(),
-            check_unshared: false,
+            ..Policy::default()
         }
     }
 
@@ -177,7 +180,7 @@ impl Policy {
             return Level::None;
         }
         let any = |patterns: &[Pattern]| patterns.iter().any(|p| p.matches(class));
-        if any(&self.exclude) {
+        if any(&self.exclude) || boot_or_platform != Some(false) && any(&self.exclude_of_jdk) {
             return Level::None;
         }
         let level = if any(&self.include) {
@@ -211,25 +214,8 @@ pub fn never_touched(class: &str) -> bool {
         && (NAMES.contains(&class) || PREFIXES.iter().any(|p| class.starts_with(p)))
 }
 
-/// Is the class of the JDK, judged by its package?
-pub fn is_jdk(class: &str) -> bool {
-    const PREFIXES: [&str; 10] = [
-        "java/",
-        "javax/",
-        "jdk/",
-        "sun/",
-        "com/sun/",
-        "org/ietf/jgss/",
-        "org/w3c/dom/",
-        "org/xml/sax/",
-        "org/jcp/xml/dsig/",
-        "netscape/javascript/",
-    ];
-    PREFIXES.iter().any(|p| class.starts_with(p))
-}
-
 fn default_level(class: &str, boot_or_platform: Option<bool>) -> Level {
-    if boot_or_platform == Some(false) || !is_jdk(class) {
+    if boot_or_platform == Some(false) || !is_jdk_name(class) {
         return Level::Full;
     }
     if let Some(rest) = class.strip_prefix("java/util/") {
@@ -365,6 +351,12 @@ mod tests {
         let class = "javax/inject/Provider";
         assert_eq!(p.level_of(class, Some(false)), Level::Full);
         assert_eq!(p.level_of(class, Some(true)), Level::Sync);
+        let p = Policy {
+            exclude_of_jdk: vec![Pattern::new("javax")],
+            ..p
+        };
+        assert_eq!(p.level_of(class, Some(false)), Level::Full);
+        assert_eq!(p.level_of(class, Some(true)), Level::None);
     }
 
     #[test]

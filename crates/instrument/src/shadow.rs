@@ -6,7 +6,7 @@
 
 use classfile::{ClassFile, PoolFull, acc};
 
-use crate::policy::{is_jdk, never_touched};
+use crate::policy::never_touched;
 use crate::{FieldInfo, Level, Mode, Policy, Shadow, models};
 
 /// The allocation site of an object of a Full class (`I`).
@@ -86,9 +86,9 @@ pub(crate) fn leads_on(desc: &str) -> bool {
 /// Whether the class has final fields that lead on. In the JDK only the
 /// immutable collections and wrappers count: hash nodes with their final keys
 /// are too many, and are not published by races.
-pub(crate) fn freezes(class: &ClassFile<'_>, name: &str) -> bool {
+pub(crate) fn freezes(class: &ClassFile<'_>, name: &str, is_jdk: bool) -> bool {
     let immutable = ["java/util/ImmutableCollections", "java/util/Collections$"];
-    if class.is_interface() || is_jdk(name) && !immutable.iter().any(|p| name.starts_with(p)) {
+    if class.is_interface() || is_jdk && !immutable.iter().any(|p| name.starts_with(p)) {
         return false;
     }
     class
@@ -155,6 +155,7 @@ pub(crate) fn add_fields(
     mode: Mode,
     policy: &Policy,
     fields: &[FieldInfo],
+    is_jdk: bool,
 ) -> Result<bool, PoolFull> {
     let before = class.fields.len();
     if class.is_interface() || never_touched(name) {
@@ -182,7 +183,7 @@ pub(crate) fn add_fields(
         None => Level::None,
     };
     let detects = mode != Mode::Bare;
-    if detects && level == Level::Full && freezes(class, name) {
+    if detects && level == Level::Full && freezes(class, name, is_jdk) {
         let desc = match mode {
             Mode::Events | Mode::Full => "J",
             _ => "Ljava/lang/Object;",

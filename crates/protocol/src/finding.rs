@@ -4,6 +4,7 @@
 
 use crate::control::{Hit, StuckThreads, Uncaught, Uncontrolled};
 use crate::is_false;
+use classfile::is_jdk_name;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// One place in the program, as stack traces name it.
@@ -23,6 +24,28 @@ pub struct Frame {
     pub line: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bci: Option<u32>,
+    /// See [`told_owner`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jdk: Option<bool>,
+}
+
+impl Frame {
+    /// Whether the class is the JDK's.
+    pub fn is_jdk(&self) -> bool {
+        is_jdk(&self.class, self.jdk)
+    }
+}
+
+/// Whose a class is, as it stands in findings and reports: said only where its
+/// package says otherwise. So what older versions wrote, who went by packages
+/// alone, means the same.
+pub fn told_owner(class: &str, is_jdk: bool) -> Option<bool> {
+    (is_jdk_name(class) != is_jdk).then_some(is_jdk)
+}
+
+/// The way back.
+pub fn is_jdk(class: &str, told: Option<bool>) -> bool {
+    told.unwrap_or_else(|| is_jdk_name(class))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -60,6 +83,9 @@ pub enum Location {
         field: String,
         #[serde(default, rename = "static", skip_serializing_if = "is_false")]
         is_static: bool,
+        /// See [`told_owner`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        jdk: Option<bool>,
     },
     Array {
         /// The array's type as Java writes it: `int[]`.
@@ -71,9 +97,28 @@ pub enum Location {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
         from: Option<ArraySource>,
+        /// Of the class whose field that is, see [`told_owner`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        jdk: Option<bool>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         allocated: Option<Frame>,
     },
+}
+
+impl Location {
+    /// Whether the JDK has it, if it is known whose it is. A local variable or a
+    /// parameter is nobody's: anything may be handed to a method.
+    pub fn is_jdk(&self) -> Option<bool> {
+        match self {
+            Location::Field { class, jdk, .. } => Some(is_jdk(class, *jdk)),
+            Location::Array {
+                from: Some(ArraySource::Field(name)),
+                jdk,
+                ..
+            } => Some(is_jdk(name, *jdk)),
+            Location::Array { allocated, .. } => allocated.as_ref().map(Frame::is_jdk),
+        }
+    }
 }
 
 /// What an array was read from. In JSON: `Class.field`, `local name`, `parameter
@@ -88,6 +133,14 @@ pub enum ArraySource {
 }
 
 impl ArraySource {
+    /// The class whose field it is.
+    pub fn class(&self) -> Option<&str> {
+        match self {
+            ArraySource::Field(name) => name.rsplit_once('.').map(|(class, _)| class),
+            ArraySource::Local(_) | ArraySource::Parameter(_) => None,
+        }
+    }
+
     /// The name of the field or variable itself.
     pub fn simple_name(&self) -> &str {
         match self {

@@ -137,6 +137,7 @@ mod tests {
             class: "C".into(),
             field: name.into(),
             is_static: false,
+            jdk: None,
         }
     }
 
@@ -145,6 +146,7 @@ mod tests {
             array: "int[]".into(),
             index: None,
             from: from.map(Into::into),
+            jdk: None,
             allocated: None,
         }
     }

@@ -9,7 +9,7 @@ mod known;
 
 use crate::snippet::span;
 use crate::timeline::Timelines;
-use findings::finding::{AccessOp, Frame, Location, in_jdk};
+use findings::finding::{AccessOp, Frame, Location};
 use findings::result::{Access, Race, Report, Run, RunEnd};
 pub use findings::sources::{NoSources, Sources};
 use findings::suppress::array_type;
@@ -246,6 +246,7 @@ impl Page<'_> {
             class: String::new(),
             field: String::new(),
             is_static: false,
+            jdk: None,
         };
         let (what, op) = what.unwrap_or((&whole, AccessOp::Read));
         let (start, len) = span(&text, what, op);
@@ -426,7 +427,7 @@ fn callers(access: &Access) -> &[Frame] {
 /// Frames that are not the reader's: the JDK's, and the classes it makes for
 /// lambdas.
 fn is_jdk(frame: &Frame) -> bool {
-    in_jdk(&frame.class) || is_lambda(frame)
+    frame.is_jdk() || is_lambda(frame)
 }
 
 fn is_lambda(frame: &Frame) -> bool {
@@ -439,6 +440,7 @@ pub(crate) fn location(location: &Location) -> String {
             class,
             field,
             is_static,
+            ..
         } => {
             let prefix = if *is_static { "static " } else { "" };
             format!("{prefix}{}", qualified(class, field))

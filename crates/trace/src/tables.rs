@@ -198,9 +198,17 @@ pub struct Object {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Class {
     pub name: Str,
+    /// [`Class::JDK`], [`Class::PROGRAM`] or 0: not said.
     pub loader: u64,
     /// A digest of its bytes before rewriting.
     pub hash: Vec<u8>,
+}
+
+impl Class {
+    /// The boot or the platform loader.
+    pub const JDK: u64 = 1;
+    /// Any other.
+    pub const PROGRAM: u64 = 2;
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]

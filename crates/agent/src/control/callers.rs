@@ -6,7 +6,7 @@
 //! the first caller that is clearly one or the other decides.
 
 use crate::Agent;
-use crate::jvmti::MethodId;
+use crate::jvmti::{MethodId, class_in};
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, MutexGuard};
 
@@ -71,7 +71,11 @@ impl Both {
             let signature = a.jvmti.class_signature(class);
             (signature.unwrap_or_default(), a.jvmti.is_boot_class(class))
         });
-        let whose = (whose(&signature), is_ours(&signature));
+        let whose = match a.owners.is_jdk(class_in(&signature)) {
+            true => whose(&signature),
+            false => Whose::Program,
+        };
+        let whose = (whose, is_ours(&signature));
         // Hidden classes have a dot in their names.
         let lasts = boot && !signature.contains('.');
         let known = match lasts {
@@ -176,7 +180,7 @@ pub fn is_ours(class: &str) -> bool {
     class.starts_with("Ljava/lang/Photofinish")
 }
 
-/// By the signature of a class.
+/// By the signature of a class of the JDK.
 pub fn whose(class: &str) -> Whose {
     let is = |prefix: &&str| class.starts_with(*prefix);
     if INTERNAL.iter().any(is) {

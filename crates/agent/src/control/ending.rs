@@ -4,7 +4,7 @@
 
 use super::{Control, Place};
 use crate::jni::{Jni, Ref};
-use crate::stacks::{Frame, told};
+use crate::stacks::Frame;
 use crate::{Agent, guard};
 use protocol::RunEnd;
 use protocol::control::{self, StuckThreads, Uncaught, Waiting};
@@ -119,7 +119,7 @@ impl Control {
                     waits_for,
                     held_by,
                     holds: holds.map(str::to_owned).collect(),
-                    stack: told(&self.stack_of(a, place)),
+                    stack: a.told(&self.stack_of(a, place)),
                 })
             })
             .collect()
@@ -237,8 +237,8 @@ impl Control {
             Access {
                 op: AccessOp::new(r.op.kind == Kind::Write),
                 thread: thread.unwrap_or_default(),
-                frame: frame.map(|f| f.told()).unwrap_or_default(),
-                stack: told(&stack),
+                frame: frame.map(|f| a.told_frame(&f)).unwrap_or_default(),
+                stack: a.told(&stack),
                 stack_exact: true,
                 locks: None,
             }
@@ -271,7 +271,10 @@ impl Control {
             handled,
             thread: name,
             exception: text,
-            stack: frames.lines().map(printed).collect(),
+            stack: frames
+                .lines()
+                .map(|line| a.told_frame(&printed(line)))
+                .collect(),
         }));
     }
 
@@ -288,7 +291,7 @@ impl Control {
 
 /// A frame as stack traces print it: `a.b.C.m(C.java:12)`, with or without `at `
 /// before it.
-fn printed(text: &str) -> finding::Frame {
+fn printed(text: &str) -> Frame {
     let text = text.trim();
     let text = text.strip_prefix("at ").unwrap_or(text);
     let (member, place) = text.split_once('(').unwrap_or((text, ""));
@@ -300,12 +303,13 @@ fn printed(text: &str) -> finding::Frame {
         Some((file, line)) => (file, line.parse().ok()),
         None => (place, None),
     };
-    finding::Frame {
-        class: class.to_owned(),
-        method: method.trim().to_owned(),
-        file: file.contains('.').then(|| file.to_owned()),
+    Frame {
+        class: class.into(),
+        method: method.trim().into(),
+        desc: None,
+        file: file.contains('.').then(|| file.into()),
         line,
-        ..finding::Frame::default()
+        bci: None,
     }
 }
 
@@ -316,10 +320,10 @@ mod tests {
     #[test]
     fn frames_as_stack_traces_print_them() {
         let frame = printed("\tat java.base/java.util.ArrayList$Itr.next(ArrayList.java:1013)");
-        assert_eq!(frame.class, "java.util.ArrayList$Itr");
-        assert_eq!((frame.method.as_str(), frame.line), ("next", Some(1013)));
+        assert_eq!(&*frame.class, "java.util.ArrayList$Itr");
+        assert_eq!((&*frame.method, frame.line), ("next", Some(1013)));
         let native = printed("java.lang.Object.wait(Native Method)");
         assert_eq!((native.file, native.line), (None, None));
-        assert_eq!(printed("").class, "");
+        assert_eq!(&*printed("").class, "");
     }
 }

@@ -12,7 +12,7 @@ pub use table::{Callbacks, FrameInfo, RawEnv, VERSION, capability, event, state}
 
 use crate::jni::{Jni, Ref};
 use jni_sys::{jclass, jfieldID, jint, jlong, jmethodID, jobject};
-use std::ffi::{CStr, c_char, c_uchar};
+use std::ffi::{CStr, CString, c_char, c_uchar};
 use std::ptr;
 use table::*;
 
@@ -292,6 +292,23 @@ impl Jvmti {
             &mut loader
         );
         loader.is_null()
+    }
+
+    /// Whether a package (`com/shop`) of the boot loader is in a named module, as
+    /// all of the JDK is; what was appended to the boot class path is not.
+    pub fn is_boot_package_in_module(&self, package: &str) -> bool {
+        let (Ok(package), mut module) = (CString::new(package), ptr::null_mut()) else {
+            return false;
+        };
+        call!(
+            self,
+            GET_NAMED_MODULE,
+            (jobject, *const c_char, *mut jobject),
+            ptr::null_mut(),
+            package.as_ptr(),
+            &mut module
+        );
+        !module.is_null()
     }
 
     /// The fields that a class itself declares; none if it is not linked yet.

@@ -16,6 +16,8 @@ pub(super) const GET_ALL_THREADS: usize = 3;
 pub(super) const GET_THREAD_INFO: usize = 8;
 pub(super) const GET_THREAD_GROUP_INFO: usize = 13;
 pub(super) const GET_CURRENT_THREAD: usize = 17;
+/// Since JVMTI 9.
+pub(super) const GET_NAMED_MODULE: usize = 39;
 pub(super) const ALLOCATE: usize = 45;
 pub(super) const DEALLOCATE: usize = 46;
 pub(super) const GET_CLASS_SIGNATURE: usize = 47;

@@ -56,7 +56,8 @@ impl Collector {
         *self.left_out.entry(class.to_owned()).or_default() += 1;
     }
 
-    fn known(&mut self, jvmti: &Jvmti, frame: FrameInfo) -> Known {
+    fn known(&mut self, a: &Agent, frame: FrameInfo) -> Known {
+        let jvmti = &a.jvmti;
         if let Some(known) = self.methods.get(&frame.method.key()) {
             return *known;
         }
@@ -69,7 +70,7 @@ impl Collector {
             Known::NotThere
         } else if internal == "java/lang/Thread" && is_join(jvmti, frame) {
             Known::Join
-        } else if instrument::is_jdk(internal) {
+        } else if a.owners.is_jdk(internal) {
             Known::Jdk(whose(&class))
         } else {
             let (method, desc) = jvmti.method(frame.method).unwrap_or_default();
@@ -80,15 +81,15 @@ impl Collector {
         known
     }
 
-    pub fn is_join(&mut self, jvmti: &Jvmti, frame: FrameInfo) -> bool {
-        matches!(self.known(jvmti, frame), Known::Join)
+    pub fn is_join(&mut self, a: &Agent, frame: FrameInfo) -> bool {
+        matches!(self.known(a, frame), Known::Join)
     }
 
     /// False if the lock was taken by the JDK for itself.
-    fn note(&mut self, jvmti: &Jvmti, stack: &[FrameInfo], class: i32) -> bool {
+    fn note(&mut self, a: &Agent, stack: &[FrameInfo], class: i32) -> bool {
         let mut left = self.depth;
         for frame in stack {
-            match self.known(jvmti, *frame) {
+            match self.known(a, *frame) {
                 Known::Jdk(Whose::Internal) if left == self.depth => return false,
                 Known::NotThere | Known::Jdk(_) | Known::Join => {}
                 Known::Program(method) => {
@@ -128,16 +129,14 @@ impl Hidden {
     pub fn sampled(&self, a: &Agent, site: u32, lock_class: i32) -> bool {
         // Locks that the rest of the JDK takes in its own code are its own.
         let concerns = a.sites.with(site, |class, _| {
-            !instrument::is_jdk(&class.class) || class.class.starts_with("java/util/")
+            !class.is_jdk || class.class.starts_with("java/util/")
         });
         if concerns != Some(true) {
             return false;
         }
         let mut collector = self.collector.lock().unwrap_or_else(|e| e.into_inner());
         let stack = a.jvmti.stack(collector.depth as usize + SPARE);
-        if collector.note(&a.jvmti, &stack, lock_class)
-            && !collector.names.contains_key(&lock_class)
-        {
+        if collector.note(a, &stack, lock_class) && !collector.names.contains_key(&lock_class) {
             let name = self.lock_name(lock_class).unwrap_or_default();
             collector.names.insert(lock_class, name);
         }
@@ -148,7 +147,7 @@ impl Hidden {
     pub(super) fn is_internal(&self, a: &Agent) -> bool {
         let mut collector = self.collector.lock().unwrap_or_else(|e| e.into_inner());
         for frame in a.jvmti.stack(SPARE) {
-            match collector.known(&a.jvmti, frame) {
+            match collector.known(a, frame) {
                 Known::Program(_) => return false,
                 Known::Jdk(Whose::Internal) => return true,
                 Known::Jdk(Whose::Program) => return false,

@@ -163,7 +163,7 @@ impl Hidden {
     fn joins(&self, a: &Agent, live: &Live) -> bool {
         let mut collector = self.collector.lock().unwrap_or_else(|e| e.into_inner());
         let frames = a.jvmti.stack_of(live.object.get(), 4);
-        frames.iter().any(|f| collector.is_join(&a.jvmti, *f))
+        frames.iter().any(|f| collector.is_join(a, *f))
     }
 
     /// Threads that have begun and not ended, where they are, and whether they

@@ -41,8 +41,8 @@ pub struct Hidden {
     seed: u64,
 }
 
-/// Packages whose locks a relation does not have: if nothing else is watched,
-/// they need no probes.
+/// Packages of the JDK whose locks a relation does not have: if nothing else is
+/// watched, they need no probes.
 const NOT_ASKED: [&str; 8] = [
     "java.beans",
     "java.io",
@@ -88,7 +88,7 @@ impl Hidden {
         settings.targets.only_locks = free;
         settings.targets.frames = relation.methods().map(str::to_owned).collect();
         if !free && !serial && options.mode == Mode::None {
-            options.exclude.extend(NOT_ASKED.map(str::to_owned));
+            options.exclude_of_jdk.extend(NOT_ASKED.map(str::to_owned));
         }
         let settings = &options.control;
         Ok(Some(Hidden {
@@ -157,6 +157,7 @@ impl Hidden {
     /// The number of a class of locks as the bridge wants it: twice, plus one if
     /// the given relation has it; -1 if it is left out.
     pub fn lock_class(&self, a: &Agent, name: &str, is_class: bool, is_loader: bool) -> i32 {
+        let is_jdk = a.owners.is_jdk(name);
         let name = match is_class {
             true => format!("{name}.class"),
             false => name.to_owned(),
@@ -164,10 +165,10 @@ impl Hidden {
         // A user who wants a class checked wants its locks, too.
         let wanted =
             |text: &String| instrument::Pattern::new(text).matches(&name.replace('.', "/"));
-        let left_out = is_loader || schedule::may_trigger::is_left_out(&name);
+        let left_out = is_loader || schedule::may_trigger::is_left_out(&name, is_jdk);
         if left_out && !a.options.include.iter().any(wanted) {
             // What the JDK has for itself needs no mention.
-            if is_loader || !name.starts_with("jdk.") && !name.starts_with("sun.") {
+            if is_loader || !is_jdk || name.starts_with("java.") {
                 let mut collector = self.collector.lock().unwrap_or_else(|e| e.into_inner());
                 collector.leave_out(&name);
             }

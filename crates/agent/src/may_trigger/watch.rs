@@ -6,7 +6,6 @@
 use super::{Hidden, Live};
 use crate::jni::Jni;
 use crate::jvmti::state;
-use crate::stacks::told;
 use crate::{Agent, agent, guard};
 use protocol::RunEnd;
 use protocol::control::{StuckThreads, Waiting};
@@ -101,7 +100,7 @@ impl Hidden {
                     waits_for: bridge.wanted(jni, l.object.get()),
                     held_by: holder.map(name),
                     holds: held.lines().map(str::to_owned).collect(),
-                    stack: told(&stack),
+                    stack: a.told(&stack),
                 }
             })
             .collect();

@@ -14,7 +14,7 @@ use crate::jni::{Jni, Ref};
 use crate::jvmti::class_in;
 use contract::site::{FINAL, FINALIZER, IGNORE, VOLATILE};
 use fields::Found;
-use instrument::{ALLOC_FIELD, FREEZE_FIELD, MemberRef, ShadowKind, SiteKind, is_jdk, shadow_name};
+use instrument::{ALLOC_FIELD, FREEZE_FIELD, MemberRef, ShadowKind, SiteKind, shadow_name};
 use protocol::Mode;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
@@ -85,7 +85,7 @@ impl Agent {
             }
             (SiteKind::SyncMethod | SiteKind::Init, _) => {
                 if let Some(worker) = self.control.as_ref().and_then(Control::worker)
-                    && !is_jdk(&from)
+                    && !self.owners.is_jdk(&from)
                 {
                     worker.is_fleeting(site);
                 }

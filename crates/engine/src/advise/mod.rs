@@ -35,7 +35,6 @@ use ::advise::{Explanation, Kind, Race, Variable, Words};
 use driver::options::{Mode, Statement};
 use driver::store::Store;
 use findings::advice::{Story, Suggestion, Validated};
-use findings::finding::in_jdk;
 use findings::result::Report;
 use paths::Paths;
 use protocol::RunEnd;
@@ -443,7 +442,7 @@ fn story(told: &Explanation, paths: &Paths) -> Story {
             let sides = [told.source.thread, told.manifest.thread];
             let ours = |event: &trace::Event| {
                 let statement = book.statement(event.site.0);
-                statement.is_none_or(|s| s.has_line && !in_jdk(&dotted(&s.class)))
+                statement.is_none_or(|s| s.has_line && !book.owners.is_jdk(&s.class))
             };
             let inside = !ours(&passing.release) && !ours(&passing.acquire);
             sides.contains(&passing.acquire.thread) && !inside

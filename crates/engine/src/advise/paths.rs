@@ -156,7 +156,7 @@ fn read<R: io::Read + Seek>(trace: &mut Trace<R>, exact: bool) -> Result<Read, t
 fn races<R>(events: &[Event], trace: &Trace<R>) -> (Vec<(usize, usize)>, Vec<finding::Race>) {
     let mut detector = FastTrack::default();
     detector.events(events);
-    let names = Names(trace.tables());
+    let names = Names::new(trace.tables());
     let mut known = FxHashSet::default();
     let mut pairs = Vec::new();
     let mut reported = Vec::new();

@@ -5,6 +5,7 @@
 //! from, a lock by how the code that takes it gets hold of it.
 
 use crate::offline;
+use crate::owners::Owners;
 use advise::{Name, Variable};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,6 +66,7 @@ pub enum Thing {
 /// All names so far.
 #[derive(Debug, Default)]
 pub struct StableNames {
+    pub(super) owners: Owners,
     things: Vec<Thing>,
     numbers: FxHashMap<Thing, Name>,
     statements: Vec<Statement>,
@@ -220,6 +222,7 @@ impl OfTrace {
     /// Reads the tables as far as the events need them, and gives the events
     /// the sites of the book.
     pub fn read(book: &mut StableNames, tables: &Tables, events: &mut [Event]) -> OfTrace {
+        book.owners.add(tables);
         let mut of = OfTrace {
             unknown: book.name(Thing::Object("something".into())),
             ..OfTrace::default()
@@ -267,7 +270,7 @@ impl OfTrace {
             }
             Op::Join(thread) => {
                 self.threads.entry(thread).or_insert_with(|| {
-                    let name = offline::Names(tables).thread(thread).name;
+                    let name = offline::thread_name(tables, thread);
                     book.name(Thing::Thread(name))
                 });
             }

@@ -2,7 +2,6 @@
 
 use super::stable_names::{Field, Held, StableNames, Statement, Thing};
 use advise::{Name, Repair, Sync, Variable};
-use findings::finding::in_jdk;
 use instrument::MemberRef;
 use instrument::repair::{self as bytecode, Line, Object};
 
@@ -11,9 +10,9 @@ use instrument::repair::{self as bytecode, Line, Object};
 /// different objects have no lock in common.
 pub fn makes_sense(repair: &Repair, book: &StableNames) -> bool {
     match *repair {
-        Repair::Move { statement, before } => [statement, before]
-            .iter()
-            .all(|s| statement_of(*s, book).is_ok_and(|s| s.has_line && ours(&s.class).is_ok())),
+        Repair::Move { statement, before } => [statement, before].iter().all(|s| {
+            statement_of(*s, book).is_ok_and(|s| s.has_line && ours(&s.class, book).is_ok())
+        }),
         Repair::Methods(v) => methods(v, book).is_ok(),
         _ => true,
     }
@@ -43,7 +42,7 @@ pub fn express(
             }
             let before = u16::try_from(to.line).map_err(|_| NO_LINE)?;
             Ok(vec![bytecode::Repair::Move {
-                at: line(from)?,
+                at: line(from, book)?,
                 before,
             }])
         }
@@ -58,7 +57,7 @@ const NO_LINE: &str = "the class file does not say where its lines are";
 fn volatile(name: Name, book: &StableNames) -> Result<Vec<bytecode::Repair>, String> {
     match book.thing(name) {
         Some(Thing::Field(field)) => {
-            ours(&field.class)?;
+            ours(&field.class, book)?;
             Ok(vec![bytecode::Repair::Volatile {
                 class: field.class.clone(),
                 field: field.name.clone(),
@@ -74,9 +73,9 @@ fn elements(name: Name, book: &StableNames) -> Result<Vec<bytecode::Repair>, Str
     };
     let mut all = Vec::new();
     for statement in book.elements(name) {
-        ours(&statement.class)?;
+        ours(&statement.class, book)?;
         all.push(bytecode::Repair::Elements {
-            at: line(statement)?,
+            at: line(statement, book)?,
             from: from.clone(),
         });
     }
@@ -136,7 +135,7 @@ fn access<'b>(
     });
     let field = fields.into_iter().next();
     let field = field.ok_or("it is about elements of an array")?;
-    Ok((line(at)?, field))
+    Ok((line(at, book)?, field))
 }
 
 fn held(lock: Name, book: &StableNames) -> Result<&Held, String> {
@@ -157,7 +156,7 @@ fn methods(variable: Variable, book: &StableNames) -> Result<Vec<bytecode::Repai
     let Some(Thing::Field(field)) = book.thing(name) else {
         return Err("it has no name".into());
     };
-    ours(&field.class)?;
+    ours(&field.class, book)?;
     let synchronized = |s: &Statement| {
         if s.class != field.class {
             return Err("methods of other classes access it".to_owned());
@@ -210,8 +209,8 @@ fn statement_of(number: u32, book: &StableNames) -> Result<&Statement, String> {
     book.statement(number).ok_or_else(|| NO_LINE.to_owned())
 }
 
-fn line(statement: &Statement) -> Result<Line, String> {
-    ours(&statement.class)?;
+fn line(statement: &Statement, book: &StableNames) -> Result<Line, String> {
+    ours(&statement.class, book)?;
     let line = u16::try_from(statement.line).ok();
     let line = line.filter(|_| statement.has_line).ok_or(NO_LINE)?;
     Ok(Line {
@@ -223,8 +222,8 @@ fn line(statement: &Statement) -> Result<Line, String> {
 }
 
 /// Nobody repairs the JDK.
-fn ours(class: &str) -> Result<(), String> {
-    match in_jdk(&class.replace('/', ".")) {
+fn ours(class: &str, book: &StableNames) -> Result<(), String> {
+    match book.owners.is_jdk(class) {
         true => Err("it would change the JDK".into()),
         false => Ok(()),
     }

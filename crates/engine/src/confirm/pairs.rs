@@ -262,6 +262,7 @@ mod tests {
             file: Some("B.java".into()),
             line: Some(line),
             bci: Some(bci),
+            jdk: None,
         }
     }
 
@@ -284,6 +285,7 @@ mod tests {
             class: "a.B".into(),
             field: name.into(),
             is_static: false,
+            jdk: None,
         }
     }
 
@@ -339,6 +341,7 @@ mod tests {
             array: array.into(),
             index: Some(1),
             from: Some(from.to_owned().into()),
+            jdk: None,
             allocated: None,
         };
         let mut race = race(r.clone(), w.clone());

@@ -61,7 +61,7 @@ pub struct Checked {
 
 pub fn check(asked: &Checks, input: &Input) -> Checked {
     let mut checked = Checked::default();
-    let names = Names(&input.tables);
+    let names = Names::new(&input.tables);
     if asked.atomicity {
         atomicity(asked, input, &names, &mut checked);
     }
@@ -269,7 +269,7 @@ fn labels(events: &[Named], trace: &[Event], names: &Names<'_>) -> Vec<Labelled>
     for (event, e) in (0u32..).zip(trace) {
         // Elements of arrays have no names; their slots are indices.
         let element = || {
-            let site = names.0.sites.get(&e.site);
+            let site = names.tables.sites.get(&e.site);
             site.is_some_and(|site| site.kind.is_element())
         };
         let bits = match e.op {
@@ -288,13 +288,13 @@ fn labels(events: &[Named], trace: &[Event], names: &Names<'_>) -> Vec<Labelled>
 }
 
 fn method_name(names: &Names<'_>, method: u32) -> Option<(String, String)> {
-    let method = names.0.methods.get(&method)?;
-    let class = names.0.classes.get(&method.class)?;
+    let method = names.tables.methods.get(&method)?;
+    let class = names.tables.classes.get(&method.class)?;
     Some((dotted(&class.name), method.name.to_string()))
 }
 
 fn field_name(names: &Names<'_>, slot: u32) -> Option<(String, String)> {
-    let field = names.0.fields.get(&slot)?;
+    let field = names.tables.fields.get(&slot)?;
     Some((dotted(&field.class), field.name.to_string()))
 }
 

@@ -337,7 +337,7 @@ fn analyse(
         .collect();
     compare(&mut rows);
 
-    let names = Names(&input.tables);
+    let names = Names::new(&input.tables);
     let locks = locks(&rows, &input.events);
     for row in &rows {
         for p in &row.found {

@@ -17,6 +17,7 @@ mod known;
 mod may_trigger;
 mod offline;
 mod outputs;
+mod owners;
 mod predict;
 mod programs;
 mod replay;

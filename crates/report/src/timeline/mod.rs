@@ -244,5 +244,6 @@ fn frame(site: &Site) -> Frame {
         file: site.file.clone(),
         line: site.line,
         bci: Some(site.bci),
+        jdk: None,
     }
 }

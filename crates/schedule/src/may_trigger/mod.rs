@@ -32,8 +32,6 @@ const LEFT_OUT: &[&str] = &[
     "java.util.ResourceBundle",
     "java.util.zip.",
     "java.util.jar.",
-    "sun.",
-    "jdk.",
     "ch.qos.logback.",
     "org.apache.commons.logging.",
     "org.apache.log4j.",
@@ -46,9 +44,13 @@ const LEFT_OUT: &[&str] = &[
     "org.apache.maven.",
 ];
 
+/// The same for classes of the JDK: what it has for itself.
+const LEFT_OUT_OF_JDK: &[&str] = &["sun.", "jdk."];
+
 /// Whether a lock of this class (dotted) is left out unless asked for.
-pub fn is_left_out(class: &str) -> bool {
-    LEFT_OUT.iter().any(|prefix| class.starts_with(prefix))
+pub fn is_left_out(class: &str, is_jdk: bool) -> bool {
+    let is_in = |prefixes: &[&str]| prefixes.iter().any(|prefix| class.starts_with(prefix));
+    is_in(LEFT_OUT) || is_jdk && is_in(LEFT_OUT_OF_JDK)
 }
 
 #[cfg(test)]
@@ -57,11 +59,10 @@ mod tests {
 
     #[test]
     fn locks_of_loaders_and_loggers_are_left_out() {
-        assert!(is_left_out("org.apache.log4j.Category"));
-        assert!(is_left_out(
-            "jdk.internal.loader.ClassLoaders$AppClassLoader"
-        ));
-        assert!(!is_left_out("java.util.Vector"));
-        assert!(!is_left_out("com.shop.Cart"));
+        assert!(is_left_out("org.apache.log4j.Category", false));
+        assert!(is_left_out("jdk.internal.loader.BuiltinClassLoader", true));
+        assert!(!is_left_out("jdk.shop.Cart", false));
+        assert!(!is_left_out("java.util.Vector", true));
+        assert!(!is_left_out("com.shop.Cart", false));
     }
 }

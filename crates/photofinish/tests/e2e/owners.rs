@@ -1,0 +1,64 @@
+//! A class is the program's when one of the program's loaders defines it, whatever
+//! its package is called.
+
+use std::collections::BTreeMap;
+use test_support::programs::{Detected, Program, confirm, location, offline, scratch};
+
+const PACKAGES: [&str; 5] = ["shop", "javax.shop", "com.sun.shop", "jdk.shop", "sun.shop"];
+
+fn till(package: &str) -> Program {
+    Program::own(&[&format!("{package}.Till")])
+}
+
+/// What a report calls each race.
+fn statuses(found: &Detected) -> BTreeMap<String, String> {
+    let races = found.races().iter();
+    races
+        .map(|race| (location(race), race["status"].as_str().unwrap().to_owned()))
+        .collect()
+}
+
+fn both(package: &str, status: &str) -> BTreeMap<String, String> {
+    ["count", "total"]
+        .map(|field| (format!("{package}.Till.{field}"), status.to_owned()))
+        .into()
+}
+
+#[test]
+fn races_are_observed_in_any_package() {
+    for package in PACKAGES {
+        let found = till(package).detect(&[]);
+        assert_eq!(statuses(&found), both(package, "observed"), "{package}");
+        assert_eq!(found.code, Some(66), "{package}: {}", found.warnings());
+    }
+}
+
+/// The boot loader defines them, and they are not the JDK's all the same.
+#[test]
+fn classes_appended_to_the_boot_class_path_are_the_programs() {
+    let own = till("shop").args;
+    let appended = format!("-Xbootclasspath/a:{}", own[1]);
+    let found = Program::new(&[&appended, "shop.Till"]).detect(&[]);
+    assert_eq!(statuses(&found), both("shop", "observed"));
+}
+
+#[test]
+fn recordings_know_whose_classes_are() {
+    for package in PACKAGES {
+        let trace = scratch(&format!("owners-{package}")).join("t.pft");
+        let command = ["record", "-o", trace.to_str().unwrap()];
+        let done = till(package).reported(&command);
+        assert_eq!(done.code, Some(0), "{package}: {}", done.stderr);
+        let found = offline(&trace, "fasttrack");
+        assert_eq!(statuses(&found), both(package, "observed"), "{package}");
+    }
+}
+
+#[test]
+fn controlled_runs_stop_in_any_package() {
+    for package in ["javax.shop", "sun.shop"] {
+        let results = scratch(&format!("owners-confirm-{package}")).join("results");
+        let found = confirm(&till(package), &results, &["--trials", "5"]);
+        assert_eq!(statuses(&found), both(package, "confirmed"), "{package}");
+    }
+}

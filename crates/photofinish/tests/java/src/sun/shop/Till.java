@@ -1,0 +1,24 @@
+package sun.shop;
+
+/** Two clerks count without a lock. The same class is in packages that look like the JDK's. */
+public final class Till {
+    static int total;
+    int count;
+
+    public static void main(String[] args) throws InterruptedException {
+        Till till = new Till();
+        Thread first = new Thread(till::sell);
+        Thread second = new Thread(till::sell);
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+    }
+
+    void sell() {
+        for (int i = 0; i < 10; i++) {
+            count++;
+            total++;
+        }
+    }
+}
