@@ -1,5 +1,5 @@
-//! Events straight into one of the detectors that need every one of them:
-//! hybrid, lockset, h. The fold is the one that also runs over traces; it runs
+//! Events straight into one of the detectors that need every one of them (all but
+//! FastTrack). The fold is the one that also runs over traces; it runs
 //! in the program's threads, one at a time, so it sees the events in an order
 //! in which they happened.
 
@@ -7,7 +7,7 @@ use crate::Agent;
 use crate::jni::Jni;
 use crate::stacks::{self, dotted};
 use contract::attempt::{SUCCEEDED, TRIED};
-use detect::{Detector, Finding, Kind};
+use detect::{Detector, Finding};
 use protocol::Mode;
 use protocol::finding::{Access, AccessOp, Frame, Line, Location, Race};
 use trace::{ThreadId, raw};
@@ -23,17 +23,15 @@ pub struct Direct {
 impl Direct {
     /// None for modes that do without.
     pub fn new(mode: Mode) -> Option<Direct> {
-        let kind = match mode {
-            Mode::Hybrid => Kind::Hybrid,
-            Mode::Lockset => Kind::Lockset,
-            Mode::H => Kind::H,
-            Mode::FastTrack | Mode::Record | Mode::Full | Mode::None => return None,
-        };
-        Some(Direct {
-            detector: kind.detector(),
-            seen: 0,
-            races: 0,
-        })
+        match mode {
+            // What FastTrack does on the spot is in `check`.
+            Mode::Detect(kind) if mode.makes_events() => Some(Direct {
+                detector: kind.detector(),
+                seen: 0,
+                races: 0,
+            }),
+            _ => None,
+        }
     }
 }
 

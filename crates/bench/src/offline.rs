@@ -13,7 +13,7 @@ use crate::compare::{Tool, progress};
 use crate::figures::median;
 use crate::measure;
 use anyhow::{Context, Result, ensure};
-use detect::{Detector, Kind, Vectors};
+use detect::{Detector, Vectors, fasttrack, h, hybrid, lockset};
 use rustix::time::{ClockId, clock_gettime};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -56,11 +56,11 @@ type Make = fn() -> Option<Box<dyn Detector>>;
 
 const FOLDS: [(&str, Make); 6] = [
     (DECODING, || None),
-    (FASTTRACK, || Some(Kind::HappensBefore.detector())),
+    (FASTTRACK, || Some(fasttrack::KIND.detector())),
     (VECTORS, || Some(Box::new(Vectors::default()))),
-    ("h", || Some(Kind::H.detector())),
-    ("hybrid", || Some(Kind::Hybrid.detector())),
-    ("lockset", || Some(Kind::Lockset.detector())),
+    ("h", || Some(h::KIND.detector())),
+    ("hybrid", || Some(hybrid::KIND.detector())),
+    ("lockset", || Some(lockset::KIND.detector())),
 ];
 
 pub fn measure(tool: &Tool, events: u64, runs: u32) -> Result<Offline> {

@@ -8,7 +8,7 @@
 //! belongs to them, in runs as critical sections have them: so the program is
 //! correct, and a detector that reports something is wrong.
 
-use detect::{Detector, Kind, Vectors};
+use detect::{DETECTORS, Detector, Vectors};
 use std::time::Instant;
 use trace::{Event, Loc, LockId, ObjId, Op, SiteId, ThreadId};
 
@@ -134,12 +134,8 @@ fn main() {
     if wanted("vectors") {
         println!("{:<12}{:>8.1} M events/s", "vectors", speed(&events, twin));
     }
-    for (name, kind) in [
-        ("fasttrack", Kind::HappensBefore),
-        ("h", Kind::H),
-        ("hybrid", Kind::Hybrid),
-        ("lockset", Kind::Lockset),
-    ] {
+    for kind in DETECTORS {
+        let name = kind.name();
         if wanted(name) {
             let speed = speed(&events, || kind.detector());
             println!("{name:<12}{speed:>8.1} M events/s");

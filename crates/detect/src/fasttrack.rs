@@ -21,12 +21,20 @@
 //! holds any more are freed when there are many.
 
 use crate::clocks::{Clocks, Edges};
-use crate::finding::{Access, Finding, Findings, Kind};
+use crate::finding::{Access, Finding, Findings};
+use crate::registry::{Claim, Kind, Row};
 use crate::table::{Entry, Table};
 use crate::variable::{self, Prior, Reads, Step};
 use crate::{AnyAccess, Detector};
 use order::{ClockView, Epoch, ReadSets, SetId, Stamp, VectorClock};
 use trace::{Event, Loc, SiteId};
+
+pub const KIND: Kind = Kind(&Row {
+    name: "fasttrack",
+    about: "Happens-before races of this run; no false alarms",
+    claim: Claim::Observed,
+    make: || Box::new(FastTrack::default()),
+});
 
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -299,7 +307,6 @@ impl FastTrack {
                 continue;
             }
             self.findings.add(Finding {
-                kind: Kind::HappensBefore,
                 loc,
                 first: Access {
                     thread: self

@@ -3,19 +3,6 @@
 use rustc_hash::FxHashMap;
 use trace::{Loc, SiteId, ThreadId};
 
-/// Which detector says so.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Kind {
-    /// Two accesses unordered by happens-before.
-    HappensBefore,
-    /// No common lock, and unordered but for locks.
-    Hybrid,
-    /// No lock protects the location throughout.
-    Lockset,
-    /// An access without the last write in its thread's `h`.
-    H,
-}
-
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Access {
     pub thread: ThreadId,
@@ -26,7 +13,6 @@ pub struct Access {
 /// A racing pair; `first` came first in this run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Finding {
-    pub kind: Kind,
     pub loc: Loc,
     pub first: Access,
     pub second: Access,
@@ -129,7 +115,6 @@ mod tests {
         for slot in 0..100 {
             for (a, b) in [(1, 2), (2, 1)] {
                 all.add(Finding {
-                    kind: Kind::HappensBefore,
                     loc: Loc {
                         obj: ObjId(1),
                         slot,

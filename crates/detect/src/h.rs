@@ -21,10 +21,18 @@
 
 use crate::Detector;
 use crate::clocks::{Clocks, Edges};
-use crate::finding::{Access, Finding, Findings, Kind};
+use crate::finding::{Access, Finding, Findings};
+use crate::registry::{Claim, Kind, Row};
 use order::{ClockView, Stamp};
 use rustc_hash::FxHashMap;
 use trace::{Event, Loc, SiteId, ThreadId};
+
+pub const KIND: Kind = Kind(&Row {
+    name: "h",
+    about: "Reads and writes not ordered after the last write (JRF)",
+    claim: Claim::Observed,
+    make: || Box::new(H::default()),
+});
 
 /// The detector. See the module's text.
 #[derive(Debug)]
@@ -78,7 +86,6 @@ impl H {
         if !known && !self.clocks.excused(at, source.epoch) {
             let owner = self.clocks.threads.owner(source.epoch);
             self.findings.add(Finding {
-                kind: Kind::H,
                 loc,
                 first: Access {
                     thread: owner.unwrap_or(e.thread),

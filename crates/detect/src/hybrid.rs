@@ -29,12 +29,20 @@
 //! [`HISTORY`] entries the oldest are dropped, and counted.
 
 use crate::clocks::{Clocks, Edges};
-use crate::finding::{Access, Finding, Findings, Kind};
+use crate::finding::{Access, Finding, Findings};
 use crate::held::HeldLocks;
+use crate::registry::{Claim, Kind, Row};
 use crate::{AnyAccess, Detector};
 use order::{ClockView, Epoch, LockSetId};
 use rustc_hash::FxHashMap;
 use trace::{Event, Loc, SiteId, ThreadId};
+
+pub const KIND: Kind = Kind(&Row {
+    name: "hybrid",
+    about: "No common lock and unordered by start, join and notify: more, not all real",
+    claim: Claim::Suspected,
+    make: || Box::new(Hybrid::default()),
+});
 
 /// Entries kept for one location.
 pub const HISTORY: usize = 512;
@@ -190,7 +198,6 @@ impl Hybrid {
             }
             let owner = self.clocks.threads.owner(old.epoch);
             findings.push(Finding {
-                kind: Kind::Hybrid,
                 loc: access.loc,
                 first: Access {
                     thread: owner.unwrap_or(e.thread),

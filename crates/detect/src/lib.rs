@@ -24,22 +24,27 @@ pub mod hybrid;
 pub mod init;
 pub mod latest_position;
 pub mod lockset;
+mod registry;
 mod table;
 pub mod threads;
 pub mod variable;
 pub mod vectors;
 
 pub use fasttrack::FastTrack;
-pub use finding::{Access, Finding, FindingKey, Findings, Kind};
+pub use finding::{Access, Finding, FindingKey, Findings};
 pub use h::H;
 pub use hybrid::Hybrid;
 pub use init::InitIntervals;
 pub use latest_position::Late;
 pub use lockset::Lockset;
+pub use registry::{Claim, Kind, Row};
 pub use variable::{Prior, Reads, Step};
 pub use vectors::Vectors;
 
 use trace::{Event, Loc, Op};
+
+/// The detectors that users can choose, in the order in which they are shown.
+pub const DETECTORS: &[Kind] = &[fasttrack::KIND, hybrid::KIND, lockset::KIND, h::KIND];
 
 /// A fold over the events of one run, in an order in which it could have
 /// happened. Takes any sequence without harm: what has no meaning (the end of
@@ -64,18 +69,6 @@ pub trait Detector: std::fmt::Debug + Send {
     fn succeeded(&mut self, _: &Event) {}
 
     fn findings(&self) -> &Findings;
-}
-
-impl Kind {
-    /// A detector of this kind, as users get it.
-    pub fn detector(self) -> Box<dyn Detector> {
-        match self {
-            Kind::HappensBefore => Box::new(FastTrack::default()),
-            Kind::Hybrid => Box::new(Hybrid::default()),
-            Kind::Lockset => Box::new(Lockset::default()),
-            Kind::H => Box::new(H::default()),
-        }
-    }
 }
 
 /// An access of any strength.

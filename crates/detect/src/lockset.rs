@@ -16,11 +16,19 @@
 //! Atomic accesses are not looked at.
 
 use crate::Detector;
-use crate::finding::{Access, Finding, Findings, Kind};
+use crate::finding::{Access, Finding, Findings};
 use crate::held::HeldLocks;
+use crate::registry::{Claim, Kind, Row};
 use order::LockSetId;
 use rustc_hash::FxHashMap;
 use trace::{Event, Loc, SiteId, ThreadId};
+
+pub const KIND: Kind = Kind(&Row {
+    name: "lockset",
+    about: "Locations that no lock protects consistently (Eraser)",
+    claim: Claim::Suspected,
+    make: || Box::new(Lockset::default()),
+});
 
 /// The detector. See the module's text.
 #[derive(Debug, Default)]
@@ -140,7 +148,6 @@ impl Lockset {
             };
             if let Some((seen, wrote)) = first {
                 self.findings.add(Finding {
-                    kind: Kind::Lockset,
                     loc,
                     first: Access {
                         thread: seen.thread,

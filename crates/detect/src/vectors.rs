@@ -7,7 +7,7 @@
 //! stands for.
 
 use crate::clocks::{Clocks, Edges};
-use crate::finding::{Access, Finding, Findings, Kind};
+use crate::finding::{Access, Finding, Findings};
 use crate::{AnyAccess, Detector};
 use order::{ClockView, Epoch};
 use rustc_hash::FxHashMap;
@@ -71,7 +71,6 @@ impl Vectors {
                 continue;
             }
             self.findings.add(Finding {
-                kind: Kind::HappensBefore,
                 loc: access.loc,
                 first: Access {
                     thread: last.thread,

@@ -59,7 +59,7 @@ pub fn jvm_flags(options: &RunRequest) -> Vec<String> {
         off.push(',');
         off.push_str(names);
     };
-    if options.mode != Mode::FastTrack || serial {
+    if options.mode != Mode::FASTTRACK || serial {
         add(NOTIFY_INTRINSICS);
     }
     if serial {
@@ -79,11 +79,13 @@ pub fn jvm_flags(options: &RunRequest) -> Vec<String> {
     flags.chain([off]).chain(processors).collect()
 }
 
-/// Whether one thread runs at a time; ConTest only makes noise, and a free
-/// DrFinder holds threads back here and there.
+/// Whether one thread runs at a time; some schedulers only make noise, or hold
+/// threads back here and there.
 pub fn is_serial(control: &Control) -> bool {
     match &control.scheduler {
-        Scheduler::Named(name) => !matches!(name.as_str(), "contest" | "drfinder"),
+        Scheduler::Named(name) => {
+            schedule::Scheduler::named(name).is_some_and(schedule::Scheduler::is_serial)
+        }
         Scheduler::Replay(_) | Scheduler::Explore(_) | Scheduler::Worker => true,
         Scheduler::Collect => false,
     }

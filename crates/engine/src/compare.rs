@@ -16,6 +16,8 @@ use driver::process::{Input, Output};
 use findings::compare::{Comparison, Found, Row, Subject};
 use findings::result::Status;
 use protocol::RunEnd;
+use schedule::strategies::{pct, pos};
+use schedule::{contest, may_trigger};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -28,6 +30,17 @@ const ALONE: u32 = 3;
 const ATTEMPTS: u64 = 3;
 /// Between the seeds of two attempts.
 const APART: u64 = 1_000_003;
+
+/// What is compared unless others are named.
+pub const DEFAULT: [Scheduler; 5] = [
+    schedule::NATIVE,
+    contest::SCHEDULER,
+    pct::SCHEDULER,
+    pos::SCHEDULER,
+    WITH_DEPTHS,
+];
+/// The scheduler of the runs with different depths.
+const WITH_DEPTHS: Scheduler = may_trigger::SCHEDULER;
 
 /// What `compare` is told.
 #[derive(Clone, Debug)]
@@ -44,13 +57,7 @@ pub struct CompareConfig {
 impl Default for CompareConfig {
     fn default() -> CompareConfig {
         CompareConfig {
-            schedulers: vec![
-                Scheduler::Native,
-                Scheduler::Contest,
-                Scheduler::Pct,
-                Scheduler::Pos,
-                Scheduler::Drfinder,
-            ],
+            schedulers: DEFAULT.to_vec(),
             runs: 10,
             depths: Vec::new(),
             control: ControlConfig::default(),
@@ -80,7 +87,7 @@ pub fn compare(config: &CompareConfig, progress: &dyn Progress) -> Result<Compar
     let schedulers: Vec<Subject> = config.schedulers.iter().map(named).collect();
     let depths = config.depths.iter().map(|depth| Subject {
         depth: Some(*depth),
-        ..named(&Scheduler::Drfinder)
+        ..named(&WITH_DEPTHS)
     });
     let depths: Vec<Subject> = depths.collect();
     let mut making = Making {
@@ -237,7 +244,7 @@ impl Making<'_> {
             }
         }
         for subject in depths {
-            if !self.runs_of(Scheduler::Drfinder, subject.clone())? {
+            if !self.runs_of(WITH_DEPTHS, subject.clone())? {
                 return Ok(false);
             }
         }
@@ -253,7 +260,7 @@ impl Making<'_> {
         if (1..=runs).all(|run| self.journal.all.has(&subject, run)) {
             return Ok(true);
         }
-        let mut hidden = match scheduler.is_hidden() {
+        let mut hidden = match scheduler.goes_by_relation() {
             true => Some(self.relation(&subject)?),
             false => None,
         };
@@ -318,9 +325,8 @@ impl Making<'_> {
     ) -> Result<(Row, bool), Error> {
         let config = self.config;
         let seed = controlled_run::seed(&config.control, u64::from(run) - 1 + attempt * APART);
-        let mut control = scheduler
-            .strategy()
-            .map(|name| controlled_run::control(&config.control, name, seed));
+        let mut control = (!scheduler.is_native())
+            .then(|| controlled_run::control(&config.control, scheduler.name(), seed));
         let dir = self.launcher.directory(&format!(
             "{}-{}-{run}-{attempt}",
             subject.scheduler,
@@ -335,7 +341,7 @@ impl Making<'_> {
             control,
             time_limit,
             input: Input::Empty,
-            ..Plan::new(Mode::FastTrack, Output::Capture)
+            ..Plan::new(Mode::FASTTRACK, Output::Capture)
         };
         let mut session = Session::new(&config.launch);
         session.add(self.launcher.run_in(&dir, plan)?);

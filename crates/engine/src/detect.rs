@@ -8,101 +8,22 @@ use crate::may_trigger::Hidden;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::verdict::Answer;
+use ::detect::{Kind, fasttrack};
 use driver::options::Mode;
 use driver::process::{Input, Output};
 use driver::store::{Schedule, Writer};
 use findings::result::Report;
 use findings::suppress::Suppressions;
+pub use schedule::Scheduler;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-
-/// What counts as a race.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Detector {
-    /// Happens-before races of this run; no false alarms.
-    #[default]
-    FastTrack,
-    /// No common lock and unordered by start, join and notify: more, not all real.
-    Hybrid,
-    /// Locations that no lock protects consistently (Eraser).
-    Lockset,
-    /// Reads and writes not ordered after the last write (JRF).
-    H,
-    /// No races are looked for: deadlocks and exceptions of controlled runs.
-    None,
-}
-
-impl Detector {
-    /// The mode of the agent that runs it.
-    fn mode(self) -> Mode {
-        match self {
-            Detector::FastTrack => Mode::FastTrack,
-            Detector::Hybrid => Mode::Hybrid,
-            Detector::Lockset => Mode::Lockset,
-            Detector::H => Mode::H,
-            Detector::None => Mode::None,
-        }
-    }
-}
-
-/// Who decides which thread runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scheduler {
-    /// The operating system.
-    #[default]
-    Native,
-    /// One thread at a time; at each synchronisation any may be next.
-    Random,
-    /// One at a time by random priorities, changed at a few random places.
-    Pct,
-    /// One at a time by priorities of operations, drawn anew after conflicts.
-    Pos,
-    /// Free-running, with random delays at synchronisation.
-    Contest,
-    /// Free-running, but a thread that requests a lock may have to wait for one
-    /// that may come to such a lock: shows races that the usual order hides.
-    Drfinder,
-    /// The same with one thread at a time: what is found can be replayed.
-    DrfinderSerial,
-}
-
-impl Scheduler {
-    /// As the command line and comparisons have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scheduler::Native => "native",
-            Scheduler::Random => "random",
-            Scheduler::Pct => "pct",
-            Scheduler::Pos => "pos",
-            Scheduler::Contest => "contest",
-            Scheduler::Drfinder => "drfinder",
-            Scheduler::DrfinderSerial => "drfinder-serial",
-        }
-    }
-
-    /// What the agent calls it; nothing if it is left alone.
-    pub(crate) fn strategy(self) -> Option<&'static str> {
-        (self != Scheduler::Native).then(|| self.name())
-    }
-
-    /// Whether it goes by the may-trigger relation.
-    pub(crate) fn is_hidden(self) -> bool {
-        matches!(self, Scheduler::Drfinder | Scheduler::DrfinderSerial)
-    }
-
-    /// Whether one thread runs at a time, so that runs can be replayed.
-    pub fn is_serial(self) -> bool {
-        !matches!(
-            self,
-            Scheduler::Native | Scheduler::Contest | Scheduler::Drfinder
-        )
-    }
-}
 
 /// What `detect` is told.
 #[derive(Clone, Debug)]
 pub struct DetectConfig {
-    pub detector: Detector,
+    /// What counts as a race; none: deadlocks and uncaught exceptions of controlled
+    /// runs are all that is looked for.
+    pub detector: Option<Kind>,
     pub scheduler: Scheduler,
     /// Run the program this many times and merge what is found.
     pub runs: u32,
@@ -122,7 +43,7 @@ pub struct DetectConfig {
 impl Default for DetectConfig {
     fn default() -> DetectConfig {
         DetectConfig {
-            detector: Detector::default(),
+            detector: Some(fasttrack::KIND),
             scheduler: Scheduler::default(),
             runs: 1,
             depth: None,
@@ -145,7 +66,7 @@ pub struct Detected {
 
 /// Runs the program and reports what raced.
 pub fn detect(config: &DetectConfig, progress: &dyn Progress) -> Result<Detected, Error> {
-    if config.detector == Detector::None && !config.scheduler.is_serial() {
+    if config.detector.is_none() && !config.scheduler.is_serial() {
         return Err(Error::usage(
             "without a detector there is nothing to find in a free run; choose a --scheduler",
         ));
@@ -154,7 +75,7 @@ pub fn detect(config: &DetectConfig, progress: &dyn Progress) -> Result<Detected
     let output = config.output;
 
     let mut session = Session::new(&config.launch);
-    let hidden = match config.scheduler.is_hidden() {
+    let hidden = match config.scheduler.goes_by_relation() {
         true => {
             progress.step("which methods lead to which locks");
             let relation = config.relation.as_deref();
@@ -180,7 +101,7 @@ pub fn detect(config: &DetectConfig, progress: &dyn Progress) -> Result<Detected
         if session.is_over() {
             break;
         }
-        if deadlock && config.scheduler.is_hidden() && extra < config.runs {
+        if deadlock && config.scheduler.goes_by_relation() && extra < config.runs {
             extra += 1;
         }
     }
@@ -237,8 +158,9 @@ impl<'a> ScheduledRuns<'a> {
         session: &mut Session,
     ) -> Result<bool, Error> {
         let config = self.config;
-        let mode = config.detector.mode();
-        let Some(strategy) = config.scheduler.strategy() else {
+        let mode = config.detector.map_or(Mode::None, Mode::Detect);
+        let strategy = config.scheduler.name();
+        if config.scheduler.is_native() {
             session.add(launcher.run(number, mode, None, output)?);
             return Ok(false);
         };

@@ -2,13 +2,12 @@
 //! that run inside the JVM; here their findings get their names from the
 //! trace's tables.
 
-use crate::detect::Detector;
 use crate::error::{Context, Error};
 use crate::owners::Owners;
 use crate::traces::{self, dotted};
 use crate::verdict::{Answer, Facts};
 use ::detect::held::HeldLocks;
-use ::detect::{FastTrack, Finding, H, Hybrid, Late, Lockset};
+use ::detect::{Finding, Kind, Late};
 use findings::finding::{self, AccessOp, ArraySource, Findings, Frame, Location, Race, Summary};
 use findings::merge::Merge;
 use findings::result::{Program, Run};
@@ -23,20 +22,10 @@ use trace::{Ending, Event, Gap, Loc, ObjId, SiteId, Tables, ThreadId, Trace};
 const ACC_STATIC: u16 = 0x0008;
 
 /// Reports what raced in the run that was recorded.
-pub fn detect(path: &Path, detector: Detector, known: &Suppressions) -> Result<Answer, Error> {
+pub fn detect(path: &Path, detector: Kind, known: &Suppressions) -> Result<Answer, Error> {
     let start = Instant::now();
     let mut trace = traces::open(path)?;
-    let found = match detector {
-        Detector::FastTrack => fold(&mut trace, FastTrack::default(), "fasttrack"),
-        Detector::Hybrid => fold(&mut trace, Hybrid::default(), "hybrid"),
-        Detector::Lockset => fold(&mut trace, Lockset::default(), "lockset"),
-        Detector::H => fold(&mut trace, H::default(), "h"),
-        Detector::None => {
-            return Err(Error::usage(
-                "a trace is there to be looked at: choose a --detector",
-            ));
-        }
-    };
+    let found = fold(&mut trace, detector);
     let found = found.with_context(|| format!("cannot read {}", path.display()))?;
     let threads = found.summary.as_ref().map_or(0, |s| s.threads);
 
@@ -73,11 +62,8 @@ pub fn detect(path: &Path, detector: Detector, known: &Suppressions) -> Result<A
 }
 
 /// Runs the detector over everything up to the first gap.
-fn fold<R: Read + Seek, D: ::detect::Detector>(
-    trace: &mut Trace<R>,
-    mut detector: D,
-    name: &str,
-) -> Result<Findings, trace::Error> {
+fn fold<R: Read + Seek>(trace: &mut Trace<R>, kind: Kind) -> Result<Findings, trace::Error> {
+    let mut detector = kind.detector();
     let mut held = HeldLocks::default();
     // Locks of the second access of each finding, in the order of findings.
     let mut locks: Vec<Vec<HeldLock>> = Vec::new();
@@ -105,7 +91,7 @@ fn fold<R: Read + Seek, D: ::detect::Detector>(
     let mut found = covered(trace, gap, count);
     let names = Names::new(trace.tables());
     for (finding, locks) in detector.findings().iter().zip(&locks) {
-        found.races.push(names.race(finding, name, locks));
+        found.races.push(names.race(finding, kind.name(), locks));
     }
     Ok(found)
 }

@@ -23,8 +23,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("schedule", &["explore"]),
     ("advise", &["trace"]),
     // What crosses a process boundary, and what was found.
-    ("protocol", &["explore"]),
-    ("findings", &["protocol"]),
+    ("protocol", &["classfile", "detect", "explore"]),
+    ("findings", &["detect", "protocol"]),
     // The two sides of a run.
     (
         "agent",
@@ -40,12 +40,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "contract",
         ],
     ),
-    ("driver", &["explore", "findings", "protocol"]),
+    ("driver", &["explore", "findings", "protocol", "schedule"]),
     // Configurations in, findings out.
     (
         "engine",
         &[
             "advise",
+            "classfile",
             "detect",
             "driver",
             "explore",
@@ -64,7 +65,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "photofinish",
         &[
-            "driver", "engine", "explore", "findings", "predict", "report", "schedule", "trace",
+            "detect", "driver", "engine", "explore", "findings", "predict", "report", "schedule",
+            "trace",
         ],
     ),
     ("bench", &["detect", "driver", "trace"]),

@@ -11,6 +11,7 @@ use crate::exploration::Exploration;
 use crate::finding::{AccessOp, Frame, Location, Skipped};
 use crate::prediction::{AtomicityViolation, Engine, Property, PropertyStatus, Witness};
 use crate::suppress::Suppressed;
+use detect::{Claim, Kind};
 pub use protocol::RunEnd;
 pub use protocol::summary::Hidden;
 use schemars::JsonSchema;
@@ -40,9 +41,9 @@ pub enum Status {
 impl Status {
     /// What a finding of this detector is worth.
     pub fn of_detector(detector: &str) -> Status {
-        match detector {
-            "fasttrack" | "h" => Status::Observed,
-            _ => Status::Potential,
+        match Kind::named(detector).map(Kind::claim) {
+            Some(Claim::Observed) => Status::Observed,
+            Some(Claim::Suspected) | None => Status::Potential,
         }
     }
 

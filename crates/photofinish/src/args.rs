@@ -5,16 +5,19 @@ mod advise;
 mod compare;
 mod configs;
 mod hunt;
+mod registry;
 mod verify;
 
 pub use advise::Advise;
 pub use compare::Compare;
 pub use hunt::{Completions, Hunt, Man};
+pub use registry::Detector;
 pub use verify::Verify;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use driver::options::Statement;
 use findings::result::Status;
+use schedule::Scheduler;
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -119,20 +122,6 @@ pub enum Command {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Detector {
-    /// Happens-before races of this run; no false alarms
-    Fasttrack,
-    /// No common lock and unordered by start, join and notify: more, not all real
-    Hybrid,
-    /// Locations that no lock protects consistently (Eraser)
-    Lockset,
-    /// Reads and writes not ordered after the last write (JRF)
-    H,
-    /// No race detection: deadlocks and uncaught exceptions of controlled runs
-    None,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
     /// Happens-before: what was unordered in this run; observed, not predicted
     Hb,
@@ -146,25 +135,6 @@ pub enum Engine {
     Osr,
     /// Sliced causality: reads that nothing depends on may see another value
     Sliced,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Scheduler {
-    /// The operating system decides
-    Native,
-    /// One thread at a time; at each scheduling point a random one is next
-    Random,
-    /// One at a time by random priorities, changed at a few random places
-    Pct,
-    /// One at a time by priorities of operations, drawn again after conflicts
-    Pos,
-    /// Free-running, with random delays at synchronisation
-    Contest,
-    /// Free-running, but a thread that requests a lock may have to wait for one
-    /// that may lead to such a lock: shows races that the usual order hides
-    Drfinder,
-    /// The same with one thread at a time: races can be replayed
-    DrfinderSerial,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -203,10 +173,10 @@ impl FailOn {
 #[derive(Debug, Args)]
 pub struct Detect {
     /// What counts as a race
-    #[arg(long, value_enum, default_value = "fasttrack")]
+    #[arg(long, value_name = "DETECTOR", value_parser = registry::detector(), default_value = "fasttrack")]
     pub detector: Detector,
     /// How to decide which thread runs
-    #[arg(long, value_enum, default_value = "native")]
+    #[arg(long, value_name = "SCHEDULER", value_parser = registry::scheduler(), default_value = "native")]
     pub scheduler: Scheduler,
     /// Run the program this many times and merge what is found
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]

@@ -2,6 +2,7 @@
 //! the agent also works when somebody loads it by hand.
 
 use crate::percent;
+use detect::{DETECTORS, Kind, fasttrack, hybrid};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -25,15 +26,13 @@ pub struct RunRequest {
     pub control: Option<Control>,
 }
 
-/// What the agent does with the events of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// What the agent does with the events of the run. In JSON the name of a detector,
+/// `record`, `full` or `none`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub enum Mode {
-    #[default]
-    FastTrack,
-    Hybrid,
-    Lockset,
-    H,
+    /// It looks for races.
+    Detect(Kind),
     Record,
     /// The same with the control flow, for prediction.
     Full,
@@ -42,22 +41,13 @@ pub enum Mode {
 }
 
 impl Mode {
-    const ALL: [Mode; 7] = [
-        Mode::FastTrack,
-        Mode::Hybrid,
-        Mode::Lockset,
-        Mode::H,
-        Mode::Record,
-        Mode::Full,
-        Mode::None,
-    ];
+    /// The detector that the agent does on the spot, in compiled code.
+    pub const FASTTRACK: Mode = Mode::Detect(fasttrack::KIND);
+    pub const HYBRID: Mode = Mode::Detect(hybrid::KIND);
 
     pub fn name(self) -> &'static str {
         match self {
-            Mode::FastTrack => "fasttrack",
-            Mode::Hybrid => "hybrid",
-            Mode::Lockset => "lockset",
-            Mode::H => "h",
+            Mode::Detect(kind) => kind.name(),
             Mode::Record => "record",
             Mode::Full => "full",
             Mode::None => "none",
@@ -66,17 +56,39 @@ impl Mode {
 
     /// The mode of this name.
     pub fn named(name: &str) -> Option<Mode> {
-        Mode::ALL.into_iter().find(|mode| mode.name() == name)
+        let others = [Mode::Record, Mode::Full, Mode::None].into_iter();
+        let detectors = DETECTORS.iter().map(|kind| Mode::Detect(*kind));
+        others.chain(detectors).find(|mode| mode.name() == name)
     }
 
     /// Whether accesses become events instead of being checked on the spot.
     pub fn makes_events(self) -> bool {
-        !matches!(self, Mode::FastTrack | Mode::None)
+        self != Mode::FASTTRACK && self != Mode::None
     }
 
     /// Whether the run is recorded.
     pub fn records(self) -> bool {
         matches!(self, Mode::Record | Mode::Full)
+    }
+}
+
+impl Default for Mode {
+    fn default() -> Mode {
+        Mode::FASTTRACK
+    }
+}
+
+impl From<Mode> for String {
+    fn from(mode: Mode) -> String {
+        mode.name().to_owned()
+    }
+}
+
+impl TryFrom<String> for Mode {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Mode, String> {
+        Mode::named(&name).ok_or_else(|| format!("there is no mode {name:?}"))
     }
 }
 
@@ -295,7 +307,7 @@ mod tests {
     fn an_empty_request_is_one() {
         let nothing: RunRequest = serde_json::from_str("{}").unwrap();
         assert_eq!(nothing, RunRequest::default());
-        assert_eq!(nothing.mode, Mode::FastTrack);
+        assert_eq!(nothing.mode.name(), "fasttrack");
     }
 
     #[test]
@@ -323,10 +335,19 @@ mod tests {
 
     #[test]
     fn modes_by_name() {
-        for mode in Mode::ALL {
-            assert_eq!(Mode::named(mode.name()), Some(mode));
+        for name in [
+            "fasttrack",
+            "hybrid",
+            "lockset",
+            "h",
+            "record",
+            "full",
+            "none",
+        ] {
+            let mode = Mode::named(name).unwrap();
             let text = serde_json::to_string(&mode).unwrap();
-            assert_eq!(text, format!("\"{}\"", mode.name()));
+            assert_eq!(text, format!("{name:?}"));
+            assert_eq!(serde_json::from_str::<Mode>(&text).unwrap(), mode);
         }
         assert_eq!(Mode::named("magic"), None);
     }

@@ -4,7 +4,7 @@
 
 use schedule::log::{Header, Writer};
 use schedule::progress::Progress;
-use schedule::{Decision, Kind, Op, Params, REGISTRY, Ready, Rng, Thread, View, strategy};
+use schedule::{Decision, Kind, Op, Params, Ready, Rng, Thread, View, strategies, strategy};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -117,7 +117,7 @@ fn main() {
         "{:12} {:>8} {:>8} {:>8}   ns a pick, by enabled threads",
         "", 2, 8, 64
     );
-    for (name, _) in REGISTRY {
+    for name in strategies() {
         let [two, eight, many] = [2, 8, 64].map(|threads| picks(name, threads));
         println!("{name:12} {two:8.1} {eight:8.1} {many:8.1}");
     }

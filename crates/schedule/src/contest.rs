@@ -8,6 +8,15 @@
 //! the call alone; the run as a whole still depends on the machine.
 
 use crate::random::{Rng, mix};
+use crate::registry::{How, Row, Scheduler};
+
+pub const SCHEDULER: Scheduler = Scheduler(&Row {
+    name: "contest",
+    about: "Free-running, with random delays at synchronisation",
+    how: How::Noise,
+    goes_by_relation: false,
+    is_offered: true,
+});
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Disturbance {

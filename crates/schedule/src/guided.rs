@@ -18,7 +18,6 @@
 //! A thread that yields, or computes for long, goes on when no other can.
 
 use crate::op::{Decision, Kind, Op, Ready, Thread, View};
-use crate::strategy::Strategy;
 use explore::{Divergence, Execution, Guide, Label, Loc, Made, Rules};
 use rustc_hash::FxHashMap;
 
@@ -416,16 +415,9 @@ impl Guided {
     }
 }
 
-impl Strategy for Guided {
-    fn name(&self) -> &'static str {
-        "explore"
-    }
-
-    fn guided(&mut self) -> Option<&mut Guided> {
-        Some(self)
-    }
-
-    fn pick(&mut self, view: &View<'_>) -> Decision {
+impl Guided {
+    /// The next step; the threads that stand ready may not all be able to go on.
+    pub(crate) fn pick(&mut self, view: &View<'_>) -> Decision {
         self.settle();
         let mut standing = Vec::new();
         let mut ready = Vec::new();

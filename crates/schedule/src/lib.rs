@@ -4,7 +4,7 @@
 //!
 //! Strategies are pure: what they answer depends on their [`Params`] and on the
 //! [`View`]s they were shown, on nothing else, so a seed names a run. Each is a
-//! file in `strategies`; adding one is such a file and a line of [`REGISTRY`].
+//! file in `strategies`; adding one is such a file and a line of [`SCHEDULERS`].
 //!
 //! `contest` is for programs that run freely and are only disturbed; `hidden`
 //! is how locks are handed out to show hidden races, for both kinds of runs.
@@ -13,26 +13,30 @@
 //! `replay` repeats it from there, `table` shows it;
 //! `progress` tells livelocks.
 
-mod contest;
+pub mod contest;
+mod decider;
 pub mod guided;
 pub mod log;
 pub mod may_trigger;
 mod op;
 pub mod progress;
 mod random;
+mod registry;
 mod replay;
 mod state;
 mod status;
-mod strategies;
+pub mod strategies;
 mod strategy;
 pub mod table;
 
 pub use contest::{Disturbance, Noise};
+pub use decider::Decider;
 pub use guided::{Guided, Outcome};
 pub use op::{Decision, Hit, Kind, Op, Ready, Thread, View};
 pub use random::Rng;
+pub use registry::{How, NATIVE, Row, Scheduler, strategies, strategy};
 pub use replay::{Divergence, Expected, Explanation, Replay};
 pub use state::SchedulerState;
 pub use status::{Blocked, Counts, Next, Status, Trail, Wake, Why};
-pub use strategies::{REGISTRY, strategy};
-pub use strategy::{Params, Strategy};
+pub use strategies::SCHEDULERS;
+pub use strategy::{Fact, Params, Strategy};

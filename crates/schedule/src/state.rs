@@ -23,7 +23,10 @@ mod queries;
 
 use crate::progress::{Progress, Verdict};
 use crate::status::{Blocked, Counts, Next, Status, Trail, Wake, Why};
-use crate::{Decision, Kind, Op, Ready, Rng, Strategy, Thread, View};
+use crate::{
+    Decider, Decision, Divergence, Fact, Guided, Hit, Kind, Op, Ready, Rng, Thread, View,
+    may_trigger,
+};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -51,7 +54,7 @@ struct Slot {
 }
 
 pub struct SchedulerState {
-    strategy: Box<dyn Strategy>,
+    decider: Decider,
     slots: Vec<Slot>,
     /// Ready threads in the order of their numbers.
     ready: Vec<Ready>,
@@ -92,10 +95,11 @@ fn op(kind: Kind, site: u32, obj: u64) -> Op {
 }
 
 impl SchedulerState {
-    pub fn new(mut strategy: Box<dyn Strategy>, seed: u64, max_steps: u64) -> SchedulerState {
+    pub fn new(decider: impl Into<Decider>, seed: u64, max_steps: u64) -> SchedulerState {
+        let decider = decider.into();
         SchedulerState {
-            guided: strategy.guided().is_some(),
-            strategy,
+            guided: matches!(decider, Decider::Guided(_)),
+            decider,
             slots: vec![],
             ready: vec![],
             running: None,
@@ -359,7 +363,7 @@ impl SchedulerState {
         if let Some(slot) = running {
             slot.failed = true;
         }
-        if let Some(guided) = self.strategy.guided() {
+        if let Some(guided) = self.guided() {
             guided.failed();
         }
     }
@@ -408,8 +412,35 @@ impl SchedulerState {
         self.now
     }
 
-    pub fn strategy(&mut self) -> &mut dyn Strategy {
-        &mut *self.strategy
+    /// Tells the strategy what it may want to know.
+    pub fn tell(&mut self, fact: Fact<'_>) {
+        self.decider.told(fact);
+    }
+
+    /// Races that the strategy made happen since this was last asked.
+    pub fn take_hits(&mut self) -> Vec<Hit> {
+        self.decider.take_hits()
+    }
+
+    /// What the strategy has done about hidden races.
+    pub fn hidden_counts(&self) -> Option<may_trigger::Counts> {
+        self.decider.hidden_counts()
+    }
+
+    /// The exploration that the run is part of.
+    pub fn guided(&mut self) -> Option<&mut Guided> {
+        match &mut self.decider {
+            Decider::Guided(guided) => Some(guided),
+            _ => None,
+        }
+    }
+
+    /// Where the run left the one that it was to repeat.
+    pub fn divergence(&self) -> Option<&Divergence> {
+        match &self.decider {
+            Decider::Replay(replay) => replay.divergence(),
+            _ => None,
+        }
     }
 
     /// Steps since the last call: who, and what it was about to do.
@@ -443,7 +474,7 @@ impl SchedulerState {
             let chosen = if self.fair {
                 self.fairly()
             } else {
-                match self.strategy.pick(&View {
+                match self.decider.pick(&View {
                     ready: &self.ready,
                     last: self.last,
                     timers: !self.timers.is_empty(),
@@ -482,7 +513,7 @@ impl SchedulerState {
         if self.counts.steps >= self.max_steps {
             return Next::Limit;
         }
-        let decision = self.strategy.pick(&View {
+        let decision = self.decider.pick(&View {
             ready: &self.ready,
             last: self.last,
             timers: false,
@@ -641,7 +672,7 @@ impl SchedulerState {
 impl fmt::Debug for SchedulerState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SchedulerState")
-            .field("strategy", &self.strategy.name())
+            .field("decider", &self.decider)
             .field("slots", &self.slots)
             .field("now", &self.now)
             .finish_non_exhaustive()

@@ -1,49 +1,40 @@
 //! The one trait, and what strategies are made from.
 
-use crate::guided::Guided;
 use crate::may_trigger::{Counts, Peer, Plan};
 use crate::op::{Decision, Hit, View};
-use crate::replay::Divergence;
 use std::sync::Arc;
 
+/// Says at each step of a run which thread goes on.
 pub trait Strategy: Send {
-    fn name(&self) -> &'static str;
-
     /// Who goes on. Asked once for every step of a run, in order.
     fn pick(&mut self, view: &View<'_>) -> Decision;
 
-    /// Told before the first operation at a statement that a run was asked to
-    /// look at: which statements of the pair it is, 1, 2 or both (3).
-    fn target(&mut self, _site: u32, _sides: u8) {}
+    /// What a strategy may want to know; most do not.
+    fn told(&mut self, _fact: Fact<'_>) {}
 
-    /// Races that were made to happen since this was last asked.
+    /// Races that it made happen since this was last asked.
     fn take_hits(&mut self) -> Vec<Hit> {
         Vec::new()
     }
 
-    /// Told before an object's first operation: its class, as a lock, in the
-    /// relation of the run (0: none).
-    fn lock(&mut self, _obj: u64, _class: u32) {}
-
-    /// Told before it is asked, by those who keep it: which methods of the
-    /// relation the threads are in that can go on or sleep.
-    fn peers(&mut self, _peers: &[Peer]) {}
-
-    /// What it did about hidden races, if that is its business.
-    fn hidden(&self) -> Option<Counts> {
+    /// What it has done about hidden races in this run, if that is its business.
+    fn hidden_counts(&self) -> Option<Counts> {
         None
     }
+}
 
-    /// An exploration: it is asked before every operation, even where only one
-    /// thread could go on, and knows itself who can.
-    fn guided(&mut self) -> Option<&mut Guided> {
-        None
-    }
-
-    /// Where the run left the one that it was to repeat.
-    fn divergence(&self) -> Option<&Divergence> {
-        None
-    }
+/// What a strategy is told before it is asked.
+#[derive(Clone, Copy, Debug)]
+pub enum Fact<'a> {
+    /// Before the first operation at a statement that the run was asked to look
+    /// at: which statements of the pair it is, 1, 2 or both (3).
+    Target { site: u32, sides: u8 },
+    /// Before an object's first operation: its class, as a lock, in the relation
+    /// of the run (0: none).
+    Lock { obj: u64, class: u32 },
+    /// Which methods of the relation the threads are in that can go on or sleep.
+    /// Only for schedulers that go by the relation.
+    Peers(&'a [Peer]),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

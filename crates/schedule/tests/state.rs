@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use schedule::{
-    Blocked, Decision, Kind, Next, Op, Params, SchedulerState, Status, Strategy as Scheduler,
+    Blocked, Decision, Kind, Next, Op, Params, SchedulerState, Status, Strategy as Scheduling,
     Thread, View, Wake, Why, strategy,
 };
 use std::collections::BTreeMap;
@@ -30,11 +30,7 @@ fn blocked(why: Why, obj: u64, deadline: Option<u64>) -> Blocked {
 /// Always the ready thread of the lowest number.
 struct Lowest;
 
-impl Scheduler for Lowest {
-    fn name(&self) -> &'static str {
-        "lowest"
-    }
-
+impl Scheduling for Lowest {
     fn pick(&mut self, view: &View<'_>) -> Decision {
         Decision::Run(view.ready[0].thread)
     }
@@ -43,11 +39,7 @@ impl Scheduler for Lowest {
 /// Lets time pass whenever it may.
 struct Impatient;
 
-impl Scheduler for Impatient {
-    fn name(&self) -> &'static str {
-        "impatient"
-    }
-
+impl Scheduling for Impatient {
     fn pick(&mut self, view: &View<'_>) -> Decision {
         match view.timers {
             true => Decision::Tick,
@@ -56,8 +48,12 @@ impl Scheduler for Impatient {
     }
 }
 
-fn world(strategy: impl Scheduler + 'static, threads: u32) -> SchedulerState {
-    let mut world = SchedulerState::new(Box::new(strategy), 1, 1_000_000);
+fn boxed(strategy: impl Scheduling + 'static) -> Box<dyn Scheduling> {
+    Box::new(strategy)
+}
+
+fn world(strategy: impl Scheduling + 'static, threads: u32) -> SchedulerState {
+    let mut world = SchedulerState::new(boxed(strategy), 1, 1_000_000);
     world.start_running(false);
     for _ in 1..threads {
         world.start(false);
@@ -142,7 +138,7 @@ fn who_is_notified_goes_on_when_the_monitor_is_free() {
 
 #[test]
 fn nobody_left_to_run_is_stuck_only_if_the_program_waits_for_somebody() {
-    let mut w = SchedulerState::new(Box::new(Lowest), 1, 100);
+    let mut w = SchedulerState::new(boxed(Lowest), 1, 100);
     w.start_running(false);
     w.start(true);
     assert_eq!(w.block(0, blocked(Why::Wait, 9, None)), Next::Run(1));
@@ -333,7 +329,7 @@ fn who_polls_for_a_sleeper_or_the_clock_is_in_no_livelock() {
 
 #[test]
 fn more_steps_than_allowed_end_the_run() {
-    let mut w = SchedulerState::new(Box::new(Lowest), 1, 10);
+    let mut w = SchedulerState::new(boxed(Lowest), 1, 10);
     w.start_running(false);
     w.start(false);
     let ends = (0..20).map(|_| w.point(0, op(Kind::AtomicRead)));

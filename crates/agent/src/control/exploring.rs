@@ -19,7 +19,7 @@ use schedule::{Guided, Kind, Op};
 impl Control {
     pub(super) fn guided<T>(&self, f: impl FnOnce(&mut Guided) -> T) -> Option<T> {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
-        state.world.strategy().guided().map(f)
+        state.world.guided().map(f)
     }
 
     pub fn is_exploring(&self) -> bool {

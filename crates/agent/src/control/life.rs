@@ -44,7 +44,7 @@ impl Control {
         } else {
             state.world.start(daemon)
         };
-        if let Some(guided) = state.world.strategy().guided() {
+        if let Some(guided) = state.world.guided() {
             guided.started(number, parent);
         }
         state.journal.thread(number, &name, parent);

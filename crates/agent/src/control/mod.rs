@@ -52,7 +52,7 @@ use protocol::control::{Cause, ControlSummary, Uncontrolled};
 use protocol::finding::Line;
 use rustc_hash::{FxHashMap, FxHashSet};
 use schedule::may_trigger::{Counts, Peer, Plan};
-use schedule::{Kind, Next, SchedulerState, Status, Thread, Why};
+use schedule::{Fact, Kind, Next, SchedulerState, Status, Thread, Why};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 
@@ -277,7 +277,7 @@ impl Control {
         let mut state = self.lock();
         if self.is_hidden() {
             let peers = self.peers(&state.world);
-            state.world.strategy().peers(&peers);
+            state.world.tell(Fact::Peers(&peers));
         }
         let next = ask(&mut state.world);
         self.note_steps(a, &mut state);
@@ -309,11 +309,12 @@ impl Control {
 
     /// Told before the first point at a lock.
     pub fn lock_is(&self, number: u64, class: u32) {
-        self.lock().world.strategy().lock(number, class);
+        let mut state = self.lock();
+        state.world.tell(Fact::Lock { obj: number, class });
     }
 
     pub fn hidden_counts(&self) -> Option<Counts> {
-        self.lock().world.strategy().hidden()
+        self.lock().world.hidden_counts()
     }
 
     /// For compiled code: whether there is something to decide at points, and
@@ -445,7 +446,7 @@ impl Control {
             hits,
             ..
         } = state;
-        for hit in world.strategy().take_hits() {
+        for hit in world.take_hits() {
             *hits += 1;
             journal.hit(a, &hit);
             self.report_hit(a, &hit);
@@ -462,7 +463,7 @@ impl Control {
                 .guided(|g| g.divergence().is_some())
                 .unwrap_or_default();
         }
-        self.settings.is_replaying() && self.lock().world.strategy().divergence().is_some()
+        self.settings.is_replaying() && self.lock().world.divergence().is_some()
     }
 
     /// A garbage collection stops every thread: that is not being stuck.
@@ -498,9 +499,9 @@ impl Control {
             ..
         } = &mut *state;
         let (counts, threads) = (world.counts, world.threads());
-        let divergence = world.strategy().divergence().map(|d| self.describe(a, d));
+        let divergence = world.divergence().map(|d| self.describe(a, d));
         let divergence = divergence.or_else(|| {
-            let at = world.strategy().guided()?.divergence()?;
+            let at = world.guided()?.divergence()?;
             Some(exploring::describe(at))
         });
         ControlSummary {

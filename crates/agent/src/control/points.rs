@@ -4,7 +4,7 @@ use super::{Control, Place};
 use crate::Agent;
 use crate::jni::Jni;
 use instrument::SiteKind;
-use schedule::{Blocked, Kind, Op, Status, Why};
+use schedule::{Blocked, Fact, Kind, Op, Status, Why};
 use std::time::Duration;
 
 /// Between two looks of a thread that waits for something outside: steps shall
@@ -91,7 +91,7 @@ impl Control {
         if let Some(described) = super::journal::describe(a, site) {
             let sides = self.settings.sides(&described);
             state.reached |= sides;
-            state.world.strategy().target(site, sides);
+            state.world.tell(Fact::Target { site, sides });
         }
         kind
     }

@@ -4,7 +4,7 @@
 use instrument::Statement;
 use protocol::{Control, Scheduler, request};
 use schedule::may_trigger::Plan;
-use schedule::{Guided, Params, Replay, Strategy, log};
+use schedule::{Decider, Guided, How, Params, Replay, log};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -87,6 +87,18 @@ impl Settings {
         Ok(settings)
     }
 
+    /// The scheduler of the registry, if it is one.
+    fn registered(&self) -> Option<schedule::Scheduler> {
+        match &self.scheduler {
+            Some(Scheduler::Named(name)) => schedule::Scheduler::named(name),
+            _ => None,
+        }
+    }
+
+    fn how(&self) -> Option<How> {
+        self.registered().map(schedule::Scheduler::how)
+    }
+
     /// How logs and reports call the scheduler.
     pub fn name(&self) -> &str {
         self.scheduler.as_ref().map_or("", Scheduler::name)
@@ -109,24 +121,30 @@ impl Settings {
 
     /// Whether a strategy says who goes on.
     pub fn is_on(&self) -> bool {
-        !matches!(self.scheduler, None | Some(Scheduler::Collect))
-            && !self.is_noise()
-            && !self.is_hidden_free()
+        match &self.scheduler {
+            None | Some(Scheduler::Collect) => false,
+            Some(Scheduler::Replay(_) | Scheduler::Explore(_) | Scheduler::Worker) => true,
+            // What is not known is refused when its strategy is made.
+            Some(Scheduler::Named(_)) => {
+                self.registered().is_none_or(schedule::Scheduler::is_serial)
+            }
+        }
     }
 
     /// Threads run freely, and are delayed here and there.
     pub fn is_noise(&self) -> bool {
-        self.name() == "contest"
+        matches!(self.how(), Some(How::Noise))
     }
 
     /// Threads run freely, but are held back before some locks.
     pub fn is_hidden_free(&self) -> bool {
-        self.name() == "drfinder"
+        matches!(self.how(), Some(How::Hold))
     }
 
     /// The same, under control.
     pub fn is_hidden_serial(&self) -> bool {
-        self.name() == "drfinder-serial"
+        self.registered()
+            .is_some_and(|s| s.is_serial() && s.goes_by_relation())
     }
 
     /// Phase I of looking for hidden races: the relation is collected.
@@ -141,36 +159,37 @@ impl Settings {
     }
 
     /// The strategy. To repeat a run, what else decided it is taken from its log.
-    pub fn strategy(&mut self, relation: Option<Arc<Plan>>) -> Result<Box<dyn Strategy>, String> {
+    pub fn strategy(&mut self, relation: Option<Arc<Plan>>) -> Result<Decider, String> {
         match self.scheduler.clone() {
             Some(Scheduler::Replay(path)) => self.replay(&path),
             Some(Scheduler::Worker) => {
                 let nothing = explore::Guide::new(vec![], explore::Order::default(), None);
-                Ok(Box::new(Guided::new(nothing)))
+                Ok(Guided::new(nothing).into())
             }
             Some(Scheduler::Explore(path)) => {
                 let bytes = std::fs::read(&path)
                     .map_err(|e| format!("cannot read the job {}: {e}", path.display()))?;
                 let job: explore::Job = serde_json::from_slice(&bytes)
                     .map_err(|e| format!("{} is no job: {e}", path.display()))?;
-                Ok(Box::new(Guided::new(job.guide())))
+                Ok(Guided::new(job.guide()).into())
             }
             Some(Scheduler::Named(name)) => {
                 let params = Params {
                     seed: self.seed,
                     depth: self.depth,
                     steps: self.steps,
-                    pair: None, // sites get their numbers later; see Strategy::target
+                    pair: None, // sites get their numbers later; see Fact::Target
                     relation,
                 };
                 schedule::strategy(&name, &params)
+                    .map(Decider::from)
                     .ok_or_else(|| format!("unknown strategy `{name}`"))
             }
             Some(Scheduler::Collect) | None => Err("nobody controls this run".into()),
         }
     }
 
-    fn replay(&mut self, path: &Path) -> Result<Box<dyn Strategy>, String> {
+    fn replay(&mut self, path: &Path) -> Result<Decider, String> {
         let bytes = std::fs::read(path)
             .map_err(|e| format!("cannot read the schedule {}: {e}", path.display()))?;
         let log =
@@ -179,7 +198,7 @@ impl Settings {
         self.clock = log.header.clock;
         let spurious = log.header.parameters.iter().find(|(k, _)| k == SPURIOUS);
         self.spurious = spurious.and_then(|(_, v)| v.parse().ok()).unwrap_or(0);
-        Ok(Box::new(Replay::new(log, identity)))
+        Ok(Replay::new(log, identity).into())
     }
 }
 

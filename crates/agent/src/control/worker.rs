@@ -158,9 +158,9 @@ impl Control {
         lock(&self.named).clear();
         *lock(&worker.outcome) = None;
         let mut state = self.lock();
-        let strategy = Box::new(Guided::new(job.guide()));
+        let guided = Guided::new(job.guide());
         *state = State {
-            world: SchedulerState::new(strategy, self.settings.seed, self.settings.max_steps),
+            world: SchedulerState::new(guided, self.settings.seed, self.settings.max_steps),
             journal: super::Journal::none(),
             hits: 0,
             targets: FxHashMap::default(),

@@ -242,7 +242,7 @@ impl Work<'_> {
             self.progress
                 .doing("looking for pairs with the hybrid detector");
             let dir = self.launcher.directory("hybrid")?;
-            let plan = self.plan(Mode::Hybrid, None);
+            let plan = self.plan(Mode::HYBRID, None);
             let run = self.launcher.run_in(&dir, plan)?;
             let over = self.over(&run.outcome);
             session.add(run);
@@ -251,7 +251,7 @@ impl Work<'_> {
             }
         }
         // With the detector they may find pairs that the free run did not show.
-        let mode = if own_run { Mode::Hybrid } else { Mode::None };
+        let mode = if own_run { Mode::HYBRID } else { Mode::None };
         let (reference, kept) = self.reference(&alone, mode, &mut session)?;
         let (own, facts) = session.finish("confirm");
         let crashed = facts.tool_failed && own.races.is_empty();
@@ -372,7 +372,7 @@ impl Work<'_> {
             let log = std::fs::read(dir.log()).unwrap_or_default();
             runs.push(run.clone());
             kept.insert(session.add(run), Kept { schedule, log });
-            if mode == Mode::Hybrid && runs.len() < CONTROLLED_RUNS && !over {
+            if mode == Mode::HYBRID && runs.len() < CONTROLLED_RUNS && !over {
                 continue;
             }
             match Reference::choose(alone, &runs) {

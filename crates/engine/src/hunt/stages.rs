@@ -115,7 +115,7 @@ const SEEKERS: [&str; 3] = ["random", "pct", "pos"];
 fn detect(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     hunt.progress.doing("running the program");
     let began = Instant::now();
-    let run = free(hunt, "fasttrack", Mode::FastTrack, None, FASTTRACK)?;
+    let run = free(hunt, "fasttrack", Mode::FASTTRACK, None, FASTTRACK)?;
     hunt.ends = run.outcome.stopped.is_none();
     if !hunt.ends && !hunt.interrupted {
         hunt.report.warnings.push(format!(
@@ -139,7 +139,7 @@ fn detect(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     hunt.head("detect");
     hunt.progress
         .doing("running the program with the hybrid detector");
-    let run = free(hunt, "hybrid", Mode::Hybrid, None, HYBRID)?;
+    let run = free(hunt, "hybrid", Mode::HYBRID, None, HYBRID)?;
     add(hunt, run);
     Ok("2 free runs".to_owned())
 }
@@ -307,7 +307,7 @@ fn hidden(hunt: &mut Hunt<'_>) -> Result<String, Error> {
                     control: Some(control(number)),
                     input: input.clone(),
                     time_limit: Some(left.min(most)),
-                    ..Plan::new(Mode::FastTrack, Output::Capture)
+                    ..Plan::new(Mode::FASTTRACK, Output::Capture)
                 };
                 let request = launcher.request(&dir, plan);
                 dirs.borrow_mut().insert(number, dir);
@@ -358,7 +358,7 @@ fn hidden(hunt: &mut Hunt<'_>) -> Result<String, Error> {
 fn keep(hunt: &mut Hunt<'_>, control: &Control, dir: &RunDir, run: RunResult) -> Result<(), Error> {
     let summary = run.findings.summary.as_ref();
     let summary = summary.and_then(|s| s.control.as_ref());
-    let row = controlled_run::schedule("", Mode::FastTrack.name(), control, summary, &run.outcome);
+    let row = controlled_run::schedule("", Mode::FASTTRACK.name(), control, summary, &run.outcome);
     add(hunt, run);
     let this = hunt.report.runs.len() as u64;
     controlled_run::keep(
@@ -402,7 +402,7 @@ fn held_back(hunt: &mut Hunt<'_>) -> Result<String, Error> {
             control: Some(control.clone()),
             input: hunt.input.clone(),
             time_limit: Some(each),
-            ..Plan::new(Mode::FastTrack, Output::Capture)
+            ..Plan::new(Mode::FASTTRACK, Output::Capture)
         };
         let run = launcher.run_in(&dir, plan)?;
         hunt.noticed(&run.outcome);

@@ -342,7 +342,6 @@ fn analyse(
     for row in &rows {
         for p in &row.found {
             let finding = detect::Finding {
-                kind: detect::Kind::HappensBefore,
                 loc: p.loc,
                 first: p.first,
                 second: p.second,

@@ -326,7 +326,7 @@ impl<'a> Search<'a> {
             control: Some(self.control(Some(job))),
             repairs: self.asked.repairs.clone(),
             input: self.asked.input.clone(),
-            ..Plan::new(Mode::FastTrack, Output::Capture)
+            ..Plan::new(Mode::FASTTRACK, Output::Capture)
         };
         Ok((dir, plan))
     }
@@ -489,7 +489,7 @@ impl<'a> Search<'a> {
         if let (true, Some(execution)) = (new, execution) {
             let control = self.control(None);
             let summary = found.summary.as_ref().and_then(|s| s.control.as_ref());
-            let mode = Mode::FastTrack.name();
+            let mode = Mode::FASTTRACK.name();
             let job = Job {
                 id: 0,
                 beginning: execution.steps.iter().map(|s| s.label.clone()).collect(),

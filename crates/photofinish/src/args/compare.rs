@@ -1,7 +1,8 @@
 //! `compare`.
 
-use super::{Control, Launch, Scheduler};
+use super::{Control, Launch};
 use clap::Args;
+use schedule::Scheduler;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -9,10 +10,10 @@ pub struct Compare {
     /// What to compare
     #[arg(
         long,
-        value_enum,
         value_name = "SCHEDULER",
+        value_parser = super::registry::scheduler(),
         value_delimiter = ',',
-        default_value = "native,contest,pct,pos,drfinder"
+        default_values = engine::compare::DEFAULT.map(Scheduler::name)
     )]
     pub schedulers: Vec<Scheduler>,
     /// Runs under each scheduler

@@ -1,7 +1,7 @@
 //! From arguments to the configurations of the engine.
 
-use super::{Advise, Compare, Confirm, Control, Detect, Detector, Engine, Hunt, Launch, Predict};
-use super::{Record, Scheduler, Verify};
+use super::{Advise, Compare, Confirm, Control, Detect, Engine, Hunt, Launch, Predict};
+use super::{Record, Verify};
 use crate::show;
 use driver::process::Output;
 use engine::advise::AdviseConfig;
@@ -70,8 +70,8 @@ impl Hunt {
 impl Detect {
     pub fn config(&self, output: Output, suppress: Suppressions) -> DetectConfig {
         DetectConfig {
-            detector: self.detector.detector(),
-            scheduler: self.scheduler.scheduler(),
+            detector: self.detector.0,
+            scheduler: self.scheduler,
             runs: self.runs,
             depth: self.depth,
             relation: self.relation.clone(),
@@ -168,39 +168,11 @@ impl Compare {
     pub fn config(&self) -> CompareConfig {
         let depths = self.depths.iter().flat_map(|depths| &depths.0);
         CompareConfig {
-            schedulers: self.schedulers.iter().map(|s| s.scheduler()).collect(),
+            schedulers: self.schedulers.clone(),
             runs: self.runs,
             depths: depths.copied().collect(),
             control: self.control.config(),
             launch: self.launch.config(),
-        }
-    }
-}
-
-impl Detector {
-    pub fn detector(self) -> engine::detect::Detector {
-        use engine::detect::Detector as Engine;
-        match self {
-            Detector::Fasttrack => Engine::FastTrack,
-            Detector::Hybrid => Engine::Hybrid,
-            Detector::Lockset => Engine::Lockset,
-            Detector::H => Engine::H,
-            Detector::None => Engine::None,
-        }
-    }
-}
-
-impl Scheduler {
-    pub fn scheduler(self) -> engine::detect::Scheduler {
-        use engine::detect::Scheduler as Engine;
-        match self {
-            Scheduler::Native => Engine::Native,
-            Scheduler::Random => Engine::Random,
-            Scheduler::Pct => Engine::Pct,
-            Scheduler::Pos => Engine::Pos,
-            Scheduler::Contest => Engine::Contest,
-            Scheduler::Drfinder => Engine::Drfinder,
-            Scheduler::DrfinderSerial => Engine::DrfinderSerial,
         }
     }
 }

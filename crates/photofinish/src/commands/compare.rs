@@ -6,7 +6,13 @@ use crate::progress::Terminal;
 use anyhow::Context;
 use findings::compare::{Comparison, Subject};
 use report::compare::{by_depth, by_scheduler, svg};
+use schedule::Scheduler;
 use std::io::Write;
+
+/// Depths are of these; the others are beside them.
+fn goes_by_relation(subject: &Subject) -> bool {
+    Scheduler::named(&subject.scheduler).is_some_and(Scheduler::goes_by_relation)
+}
 
 pub fn command(args: &Compare) -> Result<u8, Failure> {
     let progress = Terminal::new(args.quiet, false);
@@ -18,7 +24,7 @@ pub fn command(args: &Compare) -> Result<u8, Failure> {
     if !compared.depths.is_empty() {
         let others: Vec<Subject> = schedulers
             .iter()
-            .filter(|s| !s.scheduler.starts_with("drfinder"))
+            .filter(|s| !goes_by_relation(s))
             .cloned()
             .collect();
         write!(out, "\n{}", by_depth(all, &compared.depths, &others))?;

@@ -42,7 +42,10 @@ fn detect(args: &Detect) -> Result<u8, Failure> {
     let program = &args.launch.program;
     if let Some(trace) = &args.trace {
         let outputs = Outputs::open(&args.show)?;
-        let answer = offline::detect(trace, args.detector.detector(), &known)?;
+        let detector = args.detector.0.ok_or_else(|| {
+            Failure::usage("a trace is there to be looked at: choose a --detector")
+        })?;
+        let answer = offline::detect(trace, detector, &known)?;
         return show::answer(&answer, &args.show, outputs, program, &Timelines::new());
     }
     let config = args.config(show::program_output(&args.show), known);

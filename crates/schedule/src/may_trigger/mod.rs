@@ -19,6 +19,17 @@ mod relation;
 pub use finder::{Answer, Counts, Finder, Peer};
 pub use relation::{Plan, Relation, RelationError, method_key};
 
+use crate::registry::{How, Row, Scheduler};
+
+pub const SCHEDULER: Scheduler = Scheduler(&Row {
+    name: "drfinder",
+    about: "Free-running, but a thread that requests a lock may have to wait for one that may \
+            lead to such a lock: shows races that the usual order hides",
+    how: How::Hold,
+    goes_by_relation: true,
+    is_offered: true,
+});
+
 /// How many frames of a stack the relation looks at.
 pub const DEPTH: u32 = 12;
 

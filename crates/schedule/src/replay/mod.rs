@@ -100,6 +100,11 @@ impl Replay {
         same_site && Op { site: 0, ..*logged } == Op { site: 0, ..*now }
     }
 
+    /// Where the run left the one that it was to repeat.
+    pub fn divergence(&self) -> Option<&Divergence> {
+        self.divergence.as_ref()
+    }
+
     /// `first` goes now, as it did then.
     fn show_races(&mut self, view: &View<'_>, first: Ready) {
         for (before, thread) in self.races.remove(&view.step).into_iter().flatten() {
@@ -118,14 +123,6 @@ impl Replay {
 }
 
 impl Strategy for Replay {
-    fn name(&self) -> &'static str {
-        "replay"
-    }
-
-    fn divergence(&self) -> Option<&Divergence> {
-        self.divergence.as_ref()
-    }
-
     fn pick(&mut self, view: &View<'_>) -> Decision {
         if self.divergence.is_some() {
             return Decision::Run(view.ready[0].thread);

@@ -12,8 +12,17 @@
 use crate::may_trigger::{Answer, Counts, Finder, Peer};
 use crate::op::{Decision, Kind, Ready, Thread, View};
 use crate::random::Rng;
-use crate::strategy::{Params, Strategy};
+use crate::registry::{How, Row, Scheduler};
+use crate::strategy::{Fact, Params, Strategy};
 use rustc_hash::FxHashMap;
+
+pub const SCHEDULER: Scheduler = Scheduler(&Row {
+    name: "drfinder-serial",
+    about: "The same with one thread at a time: races can be replayed",
+    how: How::Serial(|p| Box::new(DrFinder::new(p))),
+    goes_by_relation: true,
+    is_offered: true,
+});
 
 const PATIENCE: u64 = 20_000;
 /// What letting time pass costs of it.
@@ -146,10 +155,6 @@ fn acquires(kind: Kind) -> bool {
 }
 
 impl Strategy for DrFinder {
-    fn name(&self) -> &'static str {
-        "drfinder-serial"
-    }
-
     fn pick(&mut self, view: &View<'_>) -> Decision {
         match self.choose(view) {
             Some(ready) => Decision::Run(ready.thread),
@@ -160,11 +165,21 @@ impl Strategy for DrFinder {
         }
     }
 
-    fn lock(&mut self, obj: u64, class: u32) {
-        self.classes.insert(obj, class);
+    fn told(&mut self, fact: Fact<'_>) {
+        match fact {
+            Fact::Target { .. } => {}
+            Fact::Lock { obj, class } => drop(self.classes.insert(obj, class)),
+            Fact::Peers(peers) => self.meet(peers),
+        }
     }
 
-    fn peers(&mut self, peers: &[Peer]) {
+    fn hidden_counts(&self) -> Option<Counts> {
+        Some(self.finder.counts)
+    }
+}
+
+impl DrFinder {
+    fn meet(&mut self, peers: &[Peer]) {
         self.peers.clear();
         self.peers.extend_from_slice(peers);
         if let Some(escorted) = self.finder.escorted()
@@ -173,9 +188,5 @@ impl Strategy for DrFinder {
             self.finder.ended(escorted, peers);
             self.let_go();
         }
-    }
-
-    fn hidden(&self) -> Option<Counts> {
-        Some(self.finder.counts)
     }
 }

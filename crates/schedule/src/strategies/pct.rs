@@ -20,8 +20,17 @@
 
 use crate::op::{Decision, Thread, View};
 use crate::random::Rng;
+use crate::registry::{How, Row, Scheduler};
 use crate::strategy::{Params, Strategy};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+pub const SCHEDULER: Scheduler = Scheduler(&Row {
+    name: "pct",
+    about: "One at a time by random priorities, changed at a few random places",
+    how: How::Serial(|p| Box::new(Pct::new(p))),
+    goes_by_relation: false,
+    is_offered: true,
+});
 
 /// Initial priorities are above this, those of change points below.
 const INITIAL: i64 = 1 << 62;
@@ -81,10 +90,6 @@ impl Pct {
 }
 
 impl Strategy for Pct {
-    fn name(&self) -> &'static str {
-        "pct"
-    }
-
     fn pick(&mut self, view: &View<'_>) -> Decision {
         // Ends: every round but the last adds a thread to those that sank.
         let picked = loop {

@@ -18,8 +18,17 @@
 
 use crate::op::{Decision, Kind, Op, Thread, View};
 use crate::random::Rng;
+use crate::registry::{How, Row, Scheduler};
 use crate::strategy::{Params, Strategy};
 use rustc_hash::FxHashMap;
+
+pub const SCHEDULER: Scheduler = Scheduler(&Row {
+    name: "pos",
+    about: "One at a time by priorities of operations, drawn again after conflicts",
+    how: How::Serial(|p| Box::new(Pos::new(p))),
+    goes_by_relation: false,
+    is_offered: true,
+});
 
 #[derive(Debug)]
 pub(crate) struct Pos {
@@ -55,10 +64,6 @@ fn race(a: &Op, b: &Op) -> bool {
 }
 
 impl Strategy for Pos {
-    fn name(&self) -> &'static str {
-        "pos"
-    }
-
     fn pick(&mut self, view: &View<'_>) -> Decision {
         let mut best = (0, view.ready[0]);
         for ready in view.ready {

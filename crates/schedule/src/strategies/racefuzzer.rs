@@ -29,8 +29,17 @@
 
 use crate::op::{Decision, Hit, Op, Ready, Thread, View};
 use crate::random::Rng;
-use crate::strategy::{Params, Strategy};
+use crate::registry::{How, Row, Scheduler};
+use crate::strategy::{Fact, Params, Strategy};
 use rustc_hash::FxHashMap;
+
+pub const SCHEDULER: Scheduler = Scheduler(&Row {
+    name: "racefuzzer",
+    about: "One at a time; a thread at one of two statements waits for another at the other (confirm)",
+    how: How::Serial(|p| Box::new(RaceFuzzer::new(p))),
+    goes_by_relation: false,
+    is_offered: false,
+});
 
 const PATIENCE: u64 = 100_000;
 const LEAST_PATIENCE: u64 = 1000;
@@ -193,10 +202,6 @@ impl RaceFuzzer {
 }
 
 impl Strategy for RaceFuzzer {
-    fn name(&self) -> &'static str {
-        "racefuzzer"
-    }
-
     fn pick(&mut self, view: &View<'_>) -> Decision {
         let Some(picked) = self.choose(view) else {
             return Decision::Tick;
@@ -209,8 +214,10 @@ impl Strategy for RaceFuzzer {
         Decision::Run(picked.thread)
     }
 
-    fn target(&mut self, site: u32, sides: u8) {
-        self.sides.insert(site, sides);
+    fn told(&mut self, fact: Fact<'_>) {
+        if let Fact::Target { site, sides } = fact {
+            self.sides.insert(site, sides);
+        }
     }
 
     fn take_hits(&mut self) -> Vec<Hit> {

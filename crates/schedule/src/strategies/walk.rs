@@ -6,7 +6,16 @@
 
 use crate::op::{Decision, View};
 use crate::random::Rng;
+use crate::registry::{How, Row, Scheduler};
 use crate::strategy::{Params, Strategy};
+
+pub const SCHEDULER: Scheduler = Scheduler(&Row {
+    name: "random",
+    about: "One thread at a time; at each scheduling point a random one is next",
+    how: How::Serial(|p| Box::new(Walk::new(p))),
+    goes_by_relation: false,
+    is_offered: true,
+});
 
 #[derive(Debug)]
 pub(crate) struct Walk {
@@ -22,10 +31,6 @@ impl Walk {
 }
 
 impl Strategy for Walk {
-    fn name(&self) -> &'static str {
-        "random"
-    }
-
     fn pick(&mut self, view: &View<'_>) -> Decision {
         Decision::Run(view.ready[self.rng.index(view.ready.len())].thread)
     }

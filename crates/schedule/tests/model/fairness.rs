@@ -3,7 +3,7 @@
 
 use crate::world::{SchedulerState, drive, params, run};
 use litmus::*;
-use schedule::{Params, REGISTRY, strategy};
+use schedule::{Params, strategies, strategy};
 
 const X: Var = Var(0);
 const FLAG: Var = Var(1);
@@ -19,7 +19,7 @@ fn spinners() -> Program {
 
 #[test]
 fn spin_loops_do_not_starve_whom_they_wait_for() {
-    for (name, _) in REGISTRY {
+    for name in strategies() {
         for seed in 0..50 {
             let mut s = strategy(name, &params(seed, None)).unwrap();
             // Sites 1 and 2 are the loads of the loops.
@@ -33,7 +33,7 @@ fn spin_loops_do_not_starve_whom_they_wait_for() {
 
 #[test]
 fn not_even_if_they_do_not_say_that_they_spin() {
-    for (name, _) in REGISTRY {
+    for name in strategies() {
         for seed in 0..50 {
             let run = run(&spinners(), name, &params(seed, None));
             assert!(!run.truncated, "{name}, seed {seed}");
@@ -53,7 +53,7 @@ fn two_that_yield_take_turns() {
         vec![vec![wait, Stmt::Set(R, other.into()), store(FLAG, other)]; 5].concat()
     };
     let program = Program::parallel([turns(0, 1), turns(1, 0)]);
-    for (name, _) in REGISTRY {
+    for name in strategies() {
         for seed in 0..20 {
             let mut s = strategy(name, &params(seed, None)).unwrap();
             let loads = (1..=20).filter(|site| site % 2 == 1);

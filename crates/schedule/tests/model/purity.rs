@@ -6,7 +6,7 @@
 use crate::world::{params, run};
 use litmus::random::{Shape, programs};
 use proptest::prelude::*;
-use schedule::{Params, REGISTRY, strategy};
+use schedule::{Params, strategies};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..Default::default() })]
@@ -21,7 +21,7 @@ proptest! {
     ) {
         let pair = Some(pair.map(|site| vec![site % 40, site % 7]));
         let params = Params { seed, depth, steps, pair, relation: None };
-        for (name, _) in REGISTRY {
+        for name in strategies() {
             let (a, b) = (run(&program, name, &params), run(&program, name, &params));
             prop_assert_eq!(a.decisions, b.decisions);
             prop_assert_eq!(a.hits, b.hits);
@@ -34,20 +34,10 @@ proptest! {
 fn seeds_make_a_difference() {
     use litmus::{Program, Var, write};
     let program = Program::parallel(vec![vec![write(Var(0), 1); 6]; 3]);
-    for (name, _) in REGISTRY {
+    for name in strategies() {
         let schedules: std::collections::HashSet<_> = (0..100)
             .map(|seed| format!("{:?}", run(&program, name, &params(seed, None)).decisions))
             .collect();
         assert!(schedules.len() > 5, "{name}: {}", schedules.len());
     }
-}
-
-#[test]
-fn names_are_what_they_are_registered_under() {
-    for (name, make) in REGISTRY {
-        assert_eq!(make(&Params::default()).name(), *name);
-        let found = strategy(name, &Params::default());
-        assert_eq!(found.map(|s| s.name()), Some(*name));
-    }
-    assert!(strategy("none", &Params::default()).is_none());
 }

@@ -5,7 +5,7 @@ use litmus::Program;
 use litmus::random::{Shape, programs};
 use proptest::prelude::*;
 use schedule::log::{Header, Log, Site, Writer, read};
-use schedule::{Decision, Expected, REGISTRY, Replay, Strategy as _};
+use schedule::{Decision, Expected, Replay, Strategy as _, strategies};
 
 fn site(number: u32) -> Site {
     Site {
@@ -50,7 +50,7 @@ proptest! {
 
     #[test]
     fn a_replay_makes_the_same_decisions(program in programs(Shape::default()), seed: u64) {
-        for (name, _) in REGISTRY {
+        for name in strategies() {
             let run = run(&program, name, &params(seed, Some((3, 5))));
             let (log, decisions) = written(&run);
             let hits = run.hits;
@@ -112,10 +112,6 @@ struct Meddled<'a> {
 }
 
 impl schedule::Strategy for Meddled<'_> {
-    fn name(&self) -> &'static str {
-        "meddled"
-    }
-
     fn pick(&mut self, view: &schedule::View<'_>) -> Decision {
         match view.step % 11 {
             9 | 10 => {

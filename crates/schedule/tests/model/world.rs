@@ -199,7 +199,7 @@ pub fn drive(mut world: SchedulerState, strategy: &mut dyn Strategy, seed: u64) 
     let mut ways = Rng::new(!seed);
     let (mut decisions, mut steps, mut hits) = (Vec::new(), Vec::new(), Vec::new());
     while let Some(sight) = world.look() {
-        assert!(decisions.len() < LIMIT, "{} does not end", strategy.name());
+        assert!(decisions.len() < LIMIT, "the run does not end");
         let decision = strategy.pick(&sight.view());
         decisions.push(decision);
         match decision {

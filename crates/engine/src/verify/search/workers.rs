@@ -259,7 +259,7 @@ impl<'a> Search<'a> {
             }),
             repairs: self.asked.repairs.clone(),
             input: self.asked.input.clone(),
-            ..Plan::new(Mode::FastTrack, Output::Capture)
+            ..Plan::new(Mode::FASTTRACK, Output::Capture)
         };
         let request = self.launcher.request(&dir, plan);
         self.workers.dirs.push(dir);
