@@ -22,13 +22,29 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub struct Check {
     sets: ReadSets,
     inits: InitIntervals,
-    /// How often each pair of statements was seen, by (first, second, is it a
-    /// static or an array or ...): the unordered pair.
-    pairs: FxHashMap<(u32, u32), u64>,
+    /// What was seen of each pair of statements, in either order.
+    pairs: FxHashMap<(u32, u32), PairSeen>,
     pub races: u64,
     /// Pairs inside the JDK that are called by code whose locks we do not see.
     pub unwatched: u64,
 }
+
+/// How often a pair of statements raced, since it was reported or before.
+#[derive(Debug)]
+enum PairSeen {
+    Unwatched(u64),
+    Reported(u64),
+}
+
+impl Default for PairSeen {
+    fn default() -> PairSeen {
+        PairSeen::Unwatched(0)
+    }
+}
+
+/// Races of one pair of statements whose callers are looked at; beyond that ever
+/// fewer.
+const LOOKS: u64 = 64;
 
 impl Check {
     /// All that was comes before all that will be: another execution begins.
@@ -103,19 +119,29 @@ impl Agent {
             .and_then(|p| self.conflicting(p, &q, r, &check.sets))
         {
             let pair = (prior.stamp.site.min(q.site), prior.stamp.site.max(q.site));
-            let count = check.pairs.entry(pair).or_insert(0);
-            *count += 1;
-            if *count == 1 {
-                if self.report(jni, &q, prior) {
-                    check.races += 1;
-                } else {
-                    check.unwatched += 1;
+            let pair_seen = check.pairs.entry(pair).or_default();
+            match pair_seen {
+                PairSeen::Reported(count) => {
+                    *count += 1;
+                    if count.is_power_of_two() {
+                        self.findings.write(Line::Count {
+                            sites: [pair.0, pair.1].map(u64::from),
+                            count: *count,
+                        });
+                    }
                 }
-            } else if count.is_power_of_two() {
-                self.findings.write(Line::Count {
-                    sites: [pair.0, pair.1].map(u64::from),
-                    count: *count,
-                });
+                // The JDK's own use of its collections does not speak for the program's.
+                PairSeen::Unwatched(times) => {
+                    *times += 1;
+                    let first = *times == 1;
+                    let looks = *times <= LOOKS || times.is_power_of_two();
+                    if looks && self.report(jni, &q, prior) {
+                        check.races += 1;
+                        *pair_seen = PairSeen::Reported(1);
+                    } else if first {
+                        check.unwatched += 1;
+                    }
+                }
             }
         }
         clean

@@ -271,6 +271,7 @@ impl Weaver<'_, '_, '_> {
                 | Hook::ReleaseParam(_)
                 | Hook::ThreadsEnded
                 | Hook::Unwatched
+                | Hook::Loading
                 | Hook::Linking
                 | Hook::SpinWait
                 | Hook::Asks(_)
@@ -496,6 +497,11 @@ impl Weaver<'_, '_, '_> {
                 b.entry.push(self.snippet(probes::UNWATCHED_BEGIN, |_| {})?);
                 b.returns.push(self.snippet(probes::UNWATCHED_END, |_| {})?);
                 b.thrown.push((probes::UNWATCHED_END, None));
+            }
+            Hook::Loading => {
+                b.entry.push(self.snippet(probes::LOADING_BEGIN, |_| {})?);
+                b.returns.push(self.snippet(probes::LOADING_END, |_| {})?);
+                b.thrown.push((probes::LOADING_END, None));
             }
             Hook::AcquireThis => b.entry.push(self.this_call(probes::SYNC_ACQUIRE, site)?),
             Hook::AcquireResult => b.returns.push(self.snippet(probes::SYNC_ACQUIRE, |a| {

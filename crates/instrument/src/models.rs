@@ -78,6 +78,10 @@ pub enum Hook {
     /// The JDK at work for itself, behind locks that are not watched: what it
     /// does to data meanwhile is not the program's.
     Unwatched,
+    /// The JVM has a class loaded or a call linked where a statement first runs. What the
+    /// JDK synchronises for that orders the program's threads by accident, in no
+    /// other run: neither that nor what it does to data is the program's.
+    Loading,
     /// The same for the object returned, if not null.
     AcquireResult,
     /// The thread waits for others in a loop.
@@ -107,6 +111,7 @@ impl Hook {
                 | Hook::ReleaseParam(_)
                 | Hook::AcquireThis
                 | Hook::AcquireResult
+                | Hook::Loading
         )
     }
 
@@ -222,6 +227,9 @@ const FJ_TASK: &str = "java/util/concurrent/ForkJoinTask";
 const FJ_QUEUE: &str = "java/util/concurrent/ForkJoinPool$WorkQueue";
 const FJ_POOL: &str = "java/util/concurrent/ForkJoinPool";
 
+const LAMBDAS: &str = "java/lang/invoke/LambdaMetafactory";
+const CONCATENATION: &str = "java/lang/invoke/StringConcatFactory";
+const METHOD_TYPES: &str = "java/lang/invoke/MethodType$ConcurrentWeakInternSet";
 const LINKER: &str = "java/lang/invoke/MethodHandleNatives";
 const CLASS_VALUES: &str = "java/lang/ClassValue$ClassValueMap";
 const CLASS_VALUE: &str = "java/lang/ClassValue";
@@ -320,9 +328,22 @@ pub const MODELS: &[Model] = &[
     any(FJ_TASK, "doExec", Hook::AcquireThis),
     // Called by the JVM to link lambdas, string concatenation and the like.
     any(LINKER, "linkCallSite", Hook::Unwatched),
-    any(LINKER, "linkMethod", Hook::Unwatched),
     any(LINKER, "linkMethodHandleConstant", Hook::Unwatched),
     any(LINKER, "linkDynamicConstant", Hook::Unwatched),
+    // No code of the program's runs in any of these.
+    any(
+        "jdk/internal/loader/BuiltinClassLoader",
+        "loadClassOrNull",
+        Hook::Loading,
+    ),
+    any(LINKER, "linkMethod", Hook::Loading),
+    any(LINKER, "findMethodHandleType", Hook::Loading),
+    any(METHOD_TYPES, "get", Hook::Loading),
+    any(METHOD_TYPES, "add", Hook::Loading),
+    any(LAMBDAS, "metafactory", Hook::Loading),
+    any(LAMBDAS, "altMetafactory", Hook::Loading),
+    any(CONCATENATION, "makeConcat", Hook::Loading),
+    any(CONCATENATION, "makeConcatWithConstants", Hook::Loading),
     // A WeakHashMap behind the monitors of its own, unwatched subclass.
     any(CLASS_VALUE, "initializeMap", Hook::Unwatched),
     any(CLASS_VALUES, "startEntry", Hook::Unwatched),

@@ -179,6 +179,10 @@ probes! {
     UNWATCHED_BEGIN = "unwatchedBegin" "()V";
     /// It is done, either way.
     UNWATCHED_END = "unwatchedEnd" "()V";
+    /// A class is loaded or a call linked, behind a statement that first runs.
+    LOADING_BEGIN = "loadingBegin" "()V";
+    /// It is done, either way.
+    LOADING_END = "loadingEnd" "()V";
     /// A lock was acquired: (key object, site).
     LOCK_ACQUIRED = "lockAcquired" "(Ljava/lang/Object;I)V";
     /// A tryLock returned: (got it, key object, site).

@@ -16,6 +16,7 @@ mod hunt_ends;
 mod known;
 mod may_trigger;
 mod offline;
+mod once;
 mod outputs;
 mod owners;
 mod predict;

@@ -352,6 +352,17 @@ public final class Photofinish {
         if (t != null && t.unwatched > 0) t.unwatched--;
     }
 
+    /** The JVM loads a class or links a call: nothing of that is the program's, see instrument/src/models.rs. */
+    public static void loadingBegin() {
+        PhotofinishThread t = self();
+        if (t != null) t.loadingBegin();
+    }
+
+    public static void loadingEnd() {
+        PhotofinishThread t = self();
+        if (t != null) t.loadingEnd();
+    }
+
     public static void lockAcquired(Object sync, int site) {
         PhotofinishThread t = self();
         if (t != null) PhotofinishLocks.enter(t, taken(t, sync, site), PhotofinishLocks.LOCK, site);

@@ -18,6 +18,7 @@ final class PhotofinishClocks {
     private PhotofinishClocks() {}
 
     static void acquire(PhotofinishThread t, int[] from) {
+        if (t.loading != 0) return;
         long clock = t.clock;
         for (int i = 0; i < from.length; i++) {
             int c = from[i];

@@ -45,7 +45,7 @@ final class PhotofinishEvents {
             // The maker's number, plus one, stands in the frozen object.
             long maker = write ? 0 : U.getLong(o, U.getLong(at + SITE_SECOND));
             if (maker != 0 && maker != t.id + 1) sync(t, EVENT_SYNC_ACQUIRE, site, id(t, o, U.getLong(at + SITE_THIRD), site));
-        } else if (off == SITE_VOLATILE && (t.quiet == 0 || o instanceof Thread)) {
+        } else if (off == SITE_VOLATILE && t.loading == 0 && (t.quiet == 0 || o instanceof Thread)) {
             long slot = U.getLong(at + SITE_SECOND);
             atomic(t, write ? EVENT_ATOMIC_WRITE : EVENT_ATOMIC_READ, EVENT_VOLATILE, site, id(t, o, U.getLong(at + SITE_THIRD), site), (int) slot);
         }
@@ -96,7 +96,7 @@ final class PhotofinishEvents {
      * not let its critical sections change places. It orders nothing by itself.
      */
     static void kept(PhotofinishThread t, PhotofinishShadow lock, boolean shared, int site) {
-        if (!PhotofinishNative.DIRECT) atomic(t, shared ? EVENT_ATOMIC_READ : EVENT_ATOMIC_UPDATE, EVENT_OPAQUE, site, shadowId(lock), KEPT);
+        if (!PhotofinishNative.DIRECT && t.loading == 0) atomic(t, shared ? EVENT_ATOMIC_READ : EVENT_ATOMIC_UPDATE, EVENT_OPAQUE, site, shadowId(lock), KEPT);
     }
 
     static void atomic(PhotofinishThread t, int event, int mode, int site, long id, int slot) {
@@ -188,6 +188,7 @@ final class PhotofinishEvents {
     }
 
     static void sync(PhotofinishThread t, int event, int site, long operand) {
+        if (t.loading != 0 && (event <= EVENT_NOTIFY_ALL || event == EVENT_SYNC_RELEASE || event == EVENT_SYNC_ACQUIRE)) return;
         long mode = event == EVENT_WAIT_END ? 1L << EVENT_MODE_SHIFT : 0;
         long w0 = event | mode | (long) site << EVENT_SITE_SHIFT;
         if (PhotofinishNative.FULL) PhotofinishFlow.place(t);

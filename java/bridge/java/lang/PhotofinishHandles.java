@@ -77,6 +77,7 @@ final class PhotofinishHandles {
             o = OFF_HEAP;
             offset = offset >>> 3 & ADDRESSES - 1;
         }
+        if (t.loading != 0 && PhotofinishNative.EVENTS) return;
         if (mode == ACCESS_PLAIN) {
             if (before == (op == ACCESS_WRITE)) plain(t, o, offset, op == ACCESS_WRITE, site);
             return;

@@ -91,6 +91,9 @@ public final class PhotofinishThread {
     /** Depth of class loading, linking and initialisation: no other thread goes on meanwhile. */
     int linking;
 
+    /** Depth of class loading and linking that a statement's first execution brings: it orders nothing. */
+    int loading;
+
     /** Depth of modelled methods: inside them atomics are not the program's synchronisation. */
     int quiet;
 
@@ -230,6 +233,17 @@ public final class PhotofinishThread {
         if (last == null || other == this) return;
         if (PhotofinishNative.EVENTS) PhotofinishEvents.joined(this, other);
         else PhotofinishClocks.acquire(this, last);
+    }
+
+    void loadingBegin() {
+        loading++;
+        unwatched++;
+    }
+
+    void loadingEnd() {
+        if (loading == 0) return;
+        loading--;
+        if (unwatched > 0) unwatched--;
     }
 
     void tries(int[] published, int[] instead) {
