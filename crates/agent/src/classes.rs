@@ -77,6 +77,7 @@ impl Agent {
         let mode = match self.options.mode {
             protocol::Mode::None => Mode::Bare,
             protocol::Mode::Full => Mode::Full,
+            protocol::Mode::Record => Mode::Record,
             m if m.makes_events() => Mode::Events,
             _ => Mode::FastTrack,
         };

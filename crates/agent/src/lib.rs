@@ -337,6 +337,7 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), Fatal> {
             &jvmti
                 .system_property(c"java.vm.version")
                 .unwrap_or_default(),
+            options.control.is_on(),
         )?),
         _ => None,
     };

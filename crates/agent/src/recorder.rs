@@ -8,6 +8,7 @@
 use crate::memory::{RawClock, leak_words};
 use crate::sites::ClassSites;
 use crate::{Agent, guard};
+use contract::stripe;
 use instrument::SiteKind;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -32,6 +33,8 @@ const SWEEP: Duration = Duration::from_millis(200);
 pub struct Recorder {
     state: Mutex<State>,
     events: AtomicU64,
+    /// None if a scheduler knows the order of accesses.
+    stripes: Option<&'static [AtomicU64]>,
 }
 
 /// Memory of a buffer, never freed.
@@ -70,7 +73,7 @@ struct State {
 }
 
 impl Recorder {
-    pub fn create(path: &Path, jdk: &str) -> Result<Recorder, String> {
+    pub fn create(path: &Path, jdk: &str, controlled: bool) -> Result<Recorder, String> {
         let file = File::create(path)
             .map_err(|e| format!("cannot create the trace {}: {e}", path.display()))?;
         let now = SystemTime::now()
@@ -81,6 +84,7 @@ impl Recorder {
             jdk: jdk.into(),
             command: command_line(),
             start_ms: now,
+            ordered: true,
         };
         let writer = Writer::new(file, &header)
             .map_err(|e| format!("cannot write the trace {}: {e}", path.display()))?;
@@ -95,7 +99,13 @@ impl Recorder {
         Ok(Recorder {
             state: Mutex::new(state),
             events: AtomicU64::new(0),
+            stripes: (!controlled).then(|| leak_words((stripe::COUNT << stripe::SHIFT) / 8)),
         })
+    }
+
+    /// Where the stripes are that order accesses; 0 if there are none.
+    pub fn stripes(&self) -> i64 {
+        self.stripes.map_or(0, |words| words.as_ptr() as i64)
     }
 
     /// A thread's buffer: where it starts; where it ends is left below the clock.

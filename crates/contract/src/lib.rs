@@ -163,6 +163,18 @@ pub mod choice {
     pub const OUTSIDE: i32 = 2;
 }
 
+/// Stripes, which order the accesses of a recording (PhotofinishOrder.java). Each
+/// begins with the number of the last write.
+pub mod stripe {
+    pub const COUNT: usize = 1 << 16;
+    /// Size, as a shift.
+    pub const SHIFT: u32 = 5;
+    /// Where the number of the last read is.
+    pub const READ: usize = 8;
+    /// Whether somebody wrote without having the stripe.
+    pub const LOST: usize = 16;
+}
+
 /// Bits of [`Shared::MayTrigger`].
 pub mod may_trigger {
     /// The relation is collected.
@@ -212,10 +224,12 @@ pub enum Shared {
     Escort,
     /// All schedules are explored.
     Explore,
+    /// Stripes, see [`stripe`]; 0 if none are needed.
+    Stripes,
 }
 
 impl Shared {
-    const ALL: [Shared; 14] = [
+    const ALL: [Shared; 15] = [
         Shared::Sites,
         Shared::Slots,
         Shared::Seq,
@@ -230,6 +244,7 @@ impl Shared {
         Shared::MayTrigger,
         Shared::Escort,
         Shared::Explore,
+        Shared::Stripes,
     ];
 
     pub fn from_number(number: i32) -> Option<Shared> {

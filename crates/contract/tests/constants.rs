@@ -3,7 +3,7 @@
 
 use contract::{
     ARRAY_KINDS, STATIC_CLOCKS, Shared, attempt, choice, clock, index, layout, may_trigger, site,
-    stamp,
+    stamp, stripe,
 };
 use instrument::access::{self, AccessMode, Op};
 use instrument::models::{Stamp, asked, what};
@@ -84,9 +84,16 @@ fn groups() -> Vec<Group> {
             MAY_TRIGGER = Shared::MayTrigger,
             ESCORT = Shared::Escort,
             EXPLORE = Shared::Explore,
+            STRIPES = Shared::Stripes,
         }
         "Bits of the word at ADDRESS_CHOICE." int "CHOICE_" {
             OUTSIDE = choice::OUTSIDE,
+        }
+        "Stripes, at ADDRESS_STRIPES: how many, their size as a shift, and their parts." int "STRIPE_" {
+            COUNT = stripe::COUNT,
+            SHIFT = stripe::SHIFT,
+            READ = stripe::READ,
+            LOST = stripe::LOST,
         }
         "Bits of ADDRESS_MAY_TRIGGER." int "MAY_TRIGGER_" {
             FREE = may_trigger::FREE,
@@ -149,6 +156,7 @@ fn groups() -> Vec<Group> {
             BRANCH = raw::BRANCH,
             SLOT = raw::SLOT,
             ORDER = raw::ORDER,
+            UNSURE = raw::UNSURE,
         }
         "Their modes, and where a record has mode and site." int "EVENT_" {
             OPAQUE = raw::OPAQUE,

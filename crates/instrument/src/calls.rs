@@ -121,7 +121,7 @@ impl Weaver<'_, '_, '_> {
             a.dup().push_int(site);
         })?;
         self.editor.insert_before(insn.pc, snippet);
-        Ok(())
+        self.accessed(insn)
     }
 
     fn array_copy(&mut self, insn: &Insn, target: &MemberRef) -> Result<(), WeaveError> {
@@ -149,7 +149,7 @@ impl Weaver<'_, '_, '_> {
             a.push_int(site);
         })?;
         self.editor.insert_before(insn.pc, snippet);
-        Ok(())
+        self.accessed(insn)
     }
 
     /// `Array.get(array, i)`, `Array.setInt(array, i, n)` and the like.
@@ -175,7 +175,7 @@ impl Weaver<'_, '_, '_> {
             a.aload(array.local).iload(index.local).push_int(site);
         })?;
         self.editor.insert_before(insn.pc, snippet);
-        Ok(())
+        self.accessed(insn)
     }
 
     /// How far it read only its result tells.
@@ -205,8 +205,7 @@ impl Weaver<'_, '_, '_> {
         load_all(&mut asm, &spilled);
         let keep = asm.finish()?;
         self.editor.insert_before(insn.pc, keep);
-        let snippet = self.snippet(probes::MISMATCH, |a| {
-            a.dup();
+        let ranges = |a: &mut Asm<'_>| {
             for (array, from) in [(first, from), (second, from2)] {
                 a.aload(array.local);
                 match from {
@@ -215,9 +214,17 @@ impl Weaver<'_, '_, '_> {
                 };
             }
             a.iload(length.local).push_int(site);
+        };
+        if self.cx.ordered {
+            let snippet = self.snippet(probes::COMPARING, ranges)?;
+            self.editor.insert_before(insn.pc, snippet);
+        }
+        let snippet = self.snippet(probes::MISMATCH, |a| {
+            a.dup();
+            ranges(a);
         })?;
         self.editor.insert_after(insn.pc, snippet);
-        Ok(())
+        self.accessed(insn)
     }
 
     /// An arraycopy that is a target: what it reads, and what it writes.
@@ -408,7 +415,9 @@ impl Weaver<'_, '_, '_> {
             (_, true) => Some(probes.after_cas),
             (_, false) => Some(probes.after),
         };
-        let before = (access.op != Op::Read && reported).then_some(probes.before);
+        let early = access.op != Op::Read || self.cx.ordered;
+        let before = (early && reported).then_some(probes.before);
+        let accessed = (self.cx.ordered && reported).then_some(probes::ACCESSED);
         let point = controlled.then_some(probes.point);
         let result = (controlled && tells).then_some(probes::CAS_RESULT);
         let exchanged = match access.op {
@@ -422,6 +431,7 @@ impl Weaver<'_, '_, '_> {
         let (point, before) = (with_cp(point)?, with_cp(before)?);
         let (result, after) = (with_cp(result)?, with_cp(after)?);
         let told = with_cp(exchanged.as_ref().map(|e| e.probe))?;
+        let accessed = with_cp(accessed)?;
 
         let mut asm = classfile::Snippet::new(&mut self.cx.class.pool);
         let a = &mut asm;
@@ -465,6 +475,9 @@ impl Weaver<'_, '_, '_> {
             }
             location(a);
             a.push_int(access.code()).push_int(site);
+            call_probe(a, probe, cp);
+        }
+        if let Some((probe, cp)) = accessed {
             call_probe(a, probe, cp);
         }
         let snippet = asm.finish()?;

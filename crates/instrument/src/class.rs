@@ -26,14 +26,17 @@ pub enum Mode {
     Events,
     /// No detector: only who holds which lock, for a controlled run.
     Bare,
-    /// Events, and the way of each thread through the code (`follow.rs`).
+    /// Events for a recording. Unless threads are controlled, the order of accesses
+    /// that race is recorded too: each access has a probe before and after it.
+    Record,
+    /// The same, and the way of each thread through the code (`follow.rs`).
     Full,
 }
 
 impl Mode {
     /// Whether accesses become events.
     pub fn is_events(self) -> bool {
-        matches!(self, Mode::Events | Mode::Full)
+        matches!(self, Mode::Events | Mode::Record | Mode::Full)
     }
 }
 
@@ -153,6 +156,8 @@ pub(crate) struct ClassCx<'a> {
     pub(crate) name: String,
     pub(crate) level: Level,
     pub(crate) mode: Mode,
+    /// Each access has a probe before and one after it.
+    pub(crate) ordered: bool,
     pub(crate) jdk: bool,
     /// The class declares `finalize()`.
     pub(crate) finalizes: bool,
@@ -206,6 +211,7 @@ impl<'a> ClassCx<'a> {
             jdk,
             level,
             mode: request.mode,
+            ordered: request.control.is_none() && matches!(request.mode, Mode::Record | Mode::Full),
             freezes: level == Level::Full && !bare && shadow::freezes(&class, &name, jdk),
             class,
             name,

@@ -5,6 +5,10 @@
 //! read has seen what it acquires. A write is reported before it happens, so
 //! that a thread which sees the value also sees the report. A monitor is reported while
 //! it is held: after entering, before leaving.
+//!
+//! If the order of accesses is recorded ([`ClassCx::ordered`]), every access is
+//! reported before it happens, and another probe says when it has: between the
+//! two no access to the same location can come (PhotofinishOrder.java).
 
 use classfile::{Insn, Snippet, acc, op, slots};
 
@@ -104,6 +108,12 @@ impl Weaver<'_, '_, '_> {
     ) -> Result<(), WeaveError> {
         let wide = slots(&used.target.desc) == 2;
         match kind {
+            SiteKind::FieldRead if self.cx.ordered => {
+                let snippet = self.snippet(probes::READING, |a| {
+                    a.dup().push_int(site);
+                })?;
+                self.editor.insert_before(insn.pc, snippet);
+            }
             SiteKind::FieldRead => {
                 let snippet = self.snippet(probes::READ, |a| {
                     a.dup().copy(insn);
@@ -128,7 +138,7 @@ impl Weaver<'_, '_, '_> {
                 })?;
                 self.editor.insert_before(insn.pc, snippet);
             }
-            SiteKind::StaticRead => {
+            SiteKind::StaticRead if !self.cx.ordered => {
                 let snippet = self.snippet(probes::READ_STATIC, |a| {
                     a.push_int(site);
                 })?;
@@ -137,10 +147,14 @@ impl Weaver<'_, '_, '_> {
             _ => {
                 // The bridge resolves the site, which must not be what
                 // initialises the class: reading the field does that as the
-                // write itself would have. (A point has done so already.)
+                // access itself would have. (A point has done so already.)
                 let foreign = used.target.class != self.cx.name && !points.any();
                 let cp = insn.cp().filter(|_| foreign);
-                let snippet = self.snippet(probes::WRITE_STATIC, |a| {
+                let probe = match kind {
+                    SiteKind::StaticRead => probes::READ_STATIC,
+                    _ => probes::WRITE_STATIC,
+                };
+                let snippet = self.snippet(probe, |a| {
                     if let Some(cp) = cp {
                         a.field_cp(op::GETSTATIC, cp);
                         if wide {
@@ -153,6 +167,15 @@ impl Weaver<'_, '_, '_> {
                 })?;
                 self.editor.insert_before(insn.pc, snippet);
             }
+        }
+        self.accessed(insn)
+    }
+
+    /// Says that the access has happened, if accesses are ordered.
+    pub(crate) fn accessed(&mut self, insn: &Insn) -> Result<(), WeaveError> {
+        if self.cx.ordered {
+            let snippet = self.snippet(probes::ACCESSED, |_| {})?;
+            self.editor.insert_after(insn.pc, snippet);
         }
         Ok(())
     }
@@ -186,7 +209,7 @@ impl Weaver<'_, '_, '_> {
             a.dup2().push_int(site);
         })?;
         self.editor.insert_before(insn.pc, snippet);
-        Ok(())
+        self.accessed(insn)
     }
 
     fn store(&mut self, insn: &Insn) -> Result<(), WeaveError> {
@@ -197,7 +220,7 @@ impl Weaver<'_, '_, '_> {
             a.push_int(site);
         })?;
         self.editor.insert_before(insn.pc, snippet);
-        Ok(())
+        self.accessed(insn)
     }
 
     pub(crate) fn element(&mut self, kind: SiteKind, insn: &Insn) -> i32 {

@@ -86,11 +86,15 @@ probes! {
 
     /// After a getfield: (receiver, site).
     READ = "read" "(Ljava/lang/Object;I)V";
+    /// Before a getfield, if accesses are ordered: (receiver or null, site).
+    READING = "reading" "(Ljava/lang/Object;I)V";
+    /// Right after an access that had a probe before it, if accesses are ordered.
+    ACCESSED = "accessed" "()V";
     /// Before a putfield: (receiver or null, site).
     WRITE = "write" "(Ljava/lang/Object;I)V";
     /// Before a putfield of `this` in a constructor: likewise.
     INITIALISE = "initialise" "(Ljava/lang/Object;I)V";
-    /// After a getstatic.
+    /// After a getstatic; before it, if accesses are ordered, the class being initialised.
     READ_STATIC = "readStatic" "(I)V";
     /// Before a putstatic; the class is initialised, or being so by this thread.
     WRITE_STATIC = "writeStatic" "(I)V";
@@ -116,6 +120,8 @@ probes! {
     /// After ArraysSupport.mismatch: (its result, the arrays and where they were
     /// compared from, how many elements at most, site).
     MISMATCH = "mismatch" "(ILjava/lang/Object;ILjava/lang/Object;III)V";
+    /// Before it, if accesses are ordered: the same without the result.
+    COMPARING = "comparing" "(Ljava/lang/Object;ILjava/lang/Object;III)V";
     /// Before clone() of an array (or null).
     CLONE_ARRAY = "cloneArray" "(Ljava/lang/Object;I)V";
     /// After Object.clone: the copy carries the original's shadow fields.

@@ -185,7 +185,7 @@ pub(crate) fn add_fields(
     let detects = mode != Mode::Bare;
     if detects && level == Level::Full && freezes(class, name, is_jdk) {
         let desc = match mode {
-            Mode::Events | Mode::Full => "J",
+            Mode::Events | Mode::Record | Mode::Full => "J",
             _ => "Ljava/lang/Object;",
         };
         class.add_field(ADDED, FREEZE_FIELD, desc)?;

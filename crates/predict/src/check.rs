@@ -20,7 +20,9 @@
 //!    The same for `SyncRelease` at a `SyncAcquire`, and for unparks and
 //!    interrupts of a thread where it may have needed one; and no signal comes
 //!    earlier, as its target sees it, than it did (an access sees none).
-//! 7. Every static initialiser that had ended before an event in the run has
+//! 7. No read is in it of which nobody knows what it saw ([`crate::unsure`]), but
+//!    for the racing pair.
+//! 8. Every static initialiser that had ended before an event in the run has
 //!    ended before it.
 //!
 //! With [dependences](crate::deps) rule 4 and 5 hold for the reads whose value
@@ -79,6 +81,8 @@ pub enum Rule {
     NoRace,
     /// What was to come in this order does not.
     Sequence,
+    /// Nobody knows what it saw.
+    Unsure,
 }
 
 impl fmt::Display for Rule {
@@ -97,6 +101,7 @@ impl fmt::Display for Rule {
             Rule::Initialisation => "comes before the end of a static initialiser",
             Rule::NoRace => "does not race with the event before it",
             Rule::Sequence => "comes without one that was to come before",
+            Rule::Unsure => "may have seen anything in the run",
         };
         f.write_str(what)
     }
@@ -129,6 +134,8 @@ pub struct Checker<'a> {
     by_thread: Vec<Vec<u32>>,
     /// What the trace itself has left behind, before some of its events.
     checkpoints: Vec<(u32, State)>,
+    /// Reads that may have seen anything.
+    unsure: Vec<u32>,
 }
 
 /// How many checkpoints are kept, and in how many bytes.
@@ -205,6 +212,7 @@ impl<'a> Checker<'a> {
             threads: FxHashMap::default(),
             by_thread: Vec::new(),
             checkpoints: Vec::new(),
+            unsure: crate::unsure::reads(trace),
         };
         let mut done: Vec<u32> = Vec::new();
         let mut signals: Vec<u32> = Vec::new();
@@ -379,18 +387,34 @@ impl<'a> Checker<'a> {
         match witness {
             Witness::Kept { cut, pair } => self.check_kept(cut, *pair),
             Witness::Order { whole, rest } => {
-                let start = self.start(*whole);
+                let fixed = self.known(*whole);
+                let start = self.start(fixed);
                 let tail: Vec<u32> = (start..*whole).chain(rest.iter().copied()).collect();
-                self.check_tail(*whole, start, &tail)
+                self.check_tail(fixed, start, &tail)
             }
         }
     }
 
     /// The same for an order given by event numbers.
     pub fn check_order(&self, order: &[u32]) -> Result<(), Fault> {
-        let fixed = common(order);
+        let fixed = self.known(common(order));
         let start = self.start(fixed);
         self.check_tail(fixed, start, &order[start as usize..]).0
+    }
+
+    /// How much of the run's own beginning needs no look: none that has an unsure read.
+    fn known(&self, fixed: u32) -> u32 {
+        self.unsure.first().map_or(fixed, |read| fixed.min(*read))
+    }
+
+    /// The reads that may have seen anything.
+    pub(crate) fn unsure(&self) -> &[u32] {
+        &self.unsure
+    }
+
+    /// Whether the event is a read that may have seen anything.
+    fn is_unsure(&self, event: u32) -> bool {
+        self.unsure.binary_search(&event).is_ok()
     }
 
     /// Where to begin with an order that is the run's own for a while.
@@ -422,7 +446,7 @@ impl<'a> Checker<'a> {
         }
         let lists = self.by_thread.iter().zip(&kept);
         let missing = lists.filter_map(|(events, n)| events.get(*n as usize));
-        let fixed = missing.min().copied().unwrap_or(0);
+        let fixed = self.known(missing.min().copied().unwrap_or(0));
         let start = self.start(fixed);
         left = left.saturating_sub(start as usize);
         let mut tail = Vec::with_capacity(left + 2);
@@ -466,6 +490,9 @@ impl<'a> Checker<'a> {
                 Some(needed) => needed.free(*event, self.trace[*event as usize].op, fact.operand),
                 None => at >= end && !self.bound(tail, *event),
             };
+            if at < end && !free && self.is_unsure(*event) {
+                return (fault(at, Rule::Unsure), steps);
+            }
             if let Err(what) = state.event(self, *event, at >= end, free) {
                 return (fault(at, what), steps);
             }
@@ -489,7 +516,7 @@ impl<'a> Checker<'a> {
         let Some(slices) = &self.slices else {
             return fault(0, Rule::Nonsense);
         };
-        let fixed = common(order);
+        let fixed = self.known(common(order));
         let start = self.start(fixed);
         let needed = needed::sequence(slices, self, order, marked, fixed);
         let mut state = self.state(start);
@@ -501,6 +528,9 @@ impl<'a> Checker<'a> {
             }
             let fact = self.facts[*event as usize];
             let free = needed.free(*event, self.trace[*event as usize].op, fact.operand);
+            if !free && self.is_unsure(*event) {
+                return fault(at, Rule::Unsure);
+            }
             if let Err(what) = state.event(self, *event, false, free) {
                 return fault(at, what);
             }

@@ -94,6 +94,17 @@ impl Predictions {
         self.beyond
     }
 
+    /// The order of accesses that race is not known: witnesses prove nothing.
+    pub fn doubt(&mut self) {
+        for prediction in &mut self.list {
+            prediction.standing = match prediction.standing {
+                Standing::Predicted => Standing::Potential,
+                standing => standing,
+            };
+            prediction.witness = None;
+        }
+    }
+
     pub fn into_vec(self) -> Vec<Prediction> {
         self.list
     }

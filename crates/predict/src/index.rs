@@ -38,6 +38,7 @@ mod slice;
 use crate::candidates::Pair;
 use crate::deps::Deps;
 use crate::found::AnyAccess;
+use crate::unsure;
 use detect::held::HeldLocks;
 use order::LockSetId;
 use rustc_hash::FxHashMap;
@@ -64,6 +65,9 @@ pub(crate) struct Index<'a> {
     pub thread: Vec<u32>,
     /// By event: the dense variable it accesses, or `NONE`.
     pub var: Vec<u32>,
+    /// By dense thread: how many of its first events a witness may have, because
+    /// what it saw next is not known; `NEVER` if all is.
+    pub limit: Vec<u32>,
     /// By dense variable: whether two accesses may meet, going by locks and
     /// threads alone.
     pub candidate: Vec<bool>,
@@ -130,6 +134,7 @@ impl<'a> Index<'a> {
             place: Vec::with_capacity(events.len()),
             thread: Vec::with_capacity(events.len()),
             var: Vec::with_capacity(events.len()),
+            limit: Vec::new(),
             candidate: Vec::new(),
             contended: Vec::new(),
             sections: Vec::new(),
@@ -143,7 +148,19 @@ impl<'a> Index<'a> {
             sliced: None,
         };
         index.survey();
+        index.limit = vec![NEVER; index.width()];
+        for read in unsure::reads(events) {
+            let limit = &mut index.limit[index.thread[read as usize] as usize];
+            *limit = (*limit).min(index.place[read as usize] - 1);
+        }
         index
+    }
+
+    /// Whether the cut has an event that hangs on a value nobody knows.
+    pub fn beyond(&self, cut: &[u32]) -> bool {
+        cut.iter()
+            .zip(&self.limit)
+            .any(|(kept, limit)| kept > limit)
     }
 
     pub fn width(&self) -> usize {

@@ -19,9 +19,11 @@
 //! # What no engine can know
 //! A thread's observation that leaves no event is not protected: `isAlive()`
 //! that said yes, `interrupted()` that said no, `tryLock()` that failed. A
-//! witness may reorder around them. And a recorder orders plain accesses only
-//! by the synchronisation around them: which of several racing writes a read
-//! saw is as the trace has it, not as the memory had it.
+//! witness may reorder around them. Which of several racing writes a read saw is
+//! as the trace has it; where its recorder could not tell, the trace says so
+//! (`unsure`), and no witness goes beyond. Traces that do not claim to know
+//! ([`trace::RunHeader::ordered`]) prove nothing: callers must not take more than
+//! potential races from them.
 //!
 //! Pure: events in, predictions out.
 
@@ -40,6 +42,7 @@ mod shb;
 mod signals;
 mod sliced;
 mod syncp;
+mod unsure;
 mod verify;
 mod wcp;
 mod witness;

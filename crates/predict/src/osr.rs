@@ -177,7 +177,7 @@ impl Turns {
         matter: impl Fn(&Index<'_>, &[u32]) -> Option<Vec<bool>>,
     ) -> Option<Witness> {
         let reversed = complete(index, &mut cut, pair)?;
-        if !index.value_kept(&cut, pair) {
+        if index.beyond(&cut) || !index.value_kept(&cut, pair) {
             return None;
         }
         if reversed.is_empty() {

@@ -22,6 +22,7 @@ pub use monitor::{Monitor, Verdict};
 pub use parse::{Formula, ParseError, Regex};
 
 use crate::deps::Deps;
+use crate::index::Index;
 use crate::verify::{Checked, Verifier};
 use trace::Event;
 
@@ -93,7 +94,8 @@ pub struct Labelled {
 /// What came of checking a property.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// The run itself breaks it, at this event.
+    /// The run itself breaks it, at this event, and the order of the named events
+    /// up to it is known.
     pub observed: Option<u32>,
     /// An order of the run's events that breaks it, at its last event. By
     /// places in the trace.
@@ -151,7 +153,8 @@ pub fn check(
         .collect();
     let monitor = Monitor::new(&property.rule, labels.iter().map(|l| l.names));
     let mut outcome = Outcome {
-        observed: observed(&monitor, &labels),
+        observed: observed(&monitor, &labels)
+            .filter(|broken| certain(trace, labels.iter().filter(|l| l.event <= *broken))),
         ..Outcome::default()
     };
     let slice = slice::Slice::new(trace, deps, &labels, limits.relevance);
@@ -165,6 +168,37 @@ pub fn check(
     outcome.refuted = account.refuted;
     outcome.incomplete = account.incomplete.or(outcome.incomplete);
     outcome
+}
+
+/// Whether the named events came in the order in which the trace has them. A trace
+/// has an order of all events, but knows it for accesses that conflict and for
+/// synchronisation only. So of two neighbours the later one saw something that came
+/// of the earlier one, or there is synchronisation behind the earlier one that came
+/// before some that precedes the later one.
+fn certain<'l>(trace: &[Event], named: impl Iterator<Item = &'l Labelled>) -> bool {
+    let index = Index::new(trace);
+    let sync = |event: &u32| trace[*event as usize].op.is_sync();
+    let named: Vec<u32> = named.map(|l| l.event).collect();
+    named.windows(2).all(|pair| {
+        let [a, b] = [pair[0], pair[1]];
+        let [s, t] = [a, b].map(|event| index.thread(event));
+        let [at, to] = [a, b].map(|event| index.place[event as usize]);
+        if s == t {
+            return true;
+        }
+        let mut cut = vec![0; index.stride()];
+        index.require(&mut cut, t, to);
+        let saw = cut[s as usize] >= at && !index.beyond(&cut);
+        let after = index.by_thread[s as usize][at as usize - 1..]
+            .iter()
+            .find(|e| sync(e));
+        let before = index.by_thread[t as usize][..to as usize]
+            .iter()
+            .rfind(|e| sync(e));
+        saw || after
+            .zip(before)
+            .is_some_and(|(after, before)| after < before)
+    })
 }
 
 /// The event at which the run itself breaks the property.

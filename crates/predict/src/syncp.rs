@@ -75,7 +75,8 @@ pub(crate) fn witness(index: &Index<'_>, pair: [u64; 2]) -> Option<Witness> {
 pub(crate) enum Stop {
     First,
     Second,
-    /// A critical section that has to end never does.
+    /// A critical section that has to end never does, or a thread has to go on
+    /// that hangs on a value nobody knows.
     Never,
 }
 
@@ -110,6 +111,9 @@ pub(crate) fn close(index: &Index<'_>, cut: &mut [u32], bounds: Option<&Bounds>)
     loop {
         if let Some(stop) = bounds.and_then(|b| b.crossed(cut)) {
             return Some(stop);
+        }
+        if index.beyond(cut) {
+            return Some(Stop::Never);
         }
         let mut grown = false;
         for thread in 0..index.width() as u32 {

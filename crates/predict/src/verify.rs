@@ -48,6 +48,13 @@ impl<'a> Verifier<'a> {
     fn with_checker(mut checker: Checker<'a>, events: usize) -> Verifier<'a> {
         let mut fault = (checker.trace().len() < events)
             .then(|| "only the first four billion events were looked at".to_owned());
+        let unsure = checker.unsure().len();
+        if unsure > 0 {
+            fault = Some(format!(
+                "what {unsure} reads saw is not known, because writes came at the same time; \
+                 what their threads did then was not looked at"
+            ));
+        }
         if let Err(first) = checker.possible() {
             fault = Some(format!(
                 "this trace cannot have happened from event {} of {} on, which {}; \

@@ -344,3 +344,38 @@ fn what_is_stopped_is_a_part_and_says_so() {
         }
     }
 }
+
+/// Nothing is predicted from a read of which nobody knows what it saw; and a
+/// witness with it is not accepted.
+#[test]
+fn nothing_follows_from_an_unsure_read() {
+    let proven = |events: &[Event]| {
+        [Method::Shb, Method::SyncP, Method::Osr, Method::Sliced].map(|m| {
+            let found = m.run(events);
+            assert_eq!(found.refuted, 0);
+            let predicted = { found.iter() }.filter(|p| p.standing == Standing::Predicted);
+            predicted.map(|p| p.loc).collect::<Vec<_>>()
+        })
+    };
+    let sure = trace("1w(y) 2r(z) 2w(x) 1w(x) 1w(z)");
+    let x = sure[2].op.access().unwrap().0;
+    let z = sure[1].op.access().unwrap().0;
+    let both = proven(&sure);
+    assert!(
+        both.iter().all(|f| f.contains(&x) && f.contains(&z)),
+        "{both:?}"
+    );
+    let mut unsure = sure.clone();
+    let mark = Event {
+        op: Op::Unsure(1),
+        ..sure[1]
+    };
+    unsure.insert(2, mark);
+    // The read itself may see anything, and races all the same.
+    let left = proven(&unsure);
+    assert!(left.iter().all(|f| *f == [z]), "{left:?}");
+    let checker = Checker::new(&unsure);
+    let fault = checker.check_order(&[0, 1, 2, 3, 4]).unwrap_err();
+    assert_eq!(fault.what, Rule::Unsure);
+    assert_eq!(checker.check_order(&[0, 4, 1, 5]), Ok(()));
+}

@@ -73,8 +73,12 @@ pub fn complete(
         threads.insert(thread, Lane::new(needs));
     }
     let mut done = merge(events, &mut threads);
-    let is_event =
-        |e: &&Event| !matches!(e.op, Op::MethodEnter(_) | Op::MethodExit(_) | Op::Branch(_));
+    let is_event = |e: &&Event| {
+        !matches!(
+            e.op,
+            Op::MethodEnter(_) | Op::MethodExit(_) | Op::Branch(_) | Op::Unsure(_)
+        )
+    };
     stats.events = done.iter().filter(is_event).count() as u64;
     done.shrink_to_fit();
     let mut builder = Builder::new(done.len());
@@ -107,6 +111,9 @@ fn merge(events: &[Event], threads: &mut FxHashMap<ThreadId, Lane>) -> Vec<Event
         let Some(lane) = threads.get_mut(&event.thread) else {
             continue;
         };
+        if matches!(event.op, Op::Unsure(_)) {
+            done.push(*event);
+        }
         // Records that are no events have none in the lane.
         if lane.recorded == Some(number) {
             lane.place_up_to(number, event.thread, &mut done);

@@ -41,6 +41,7 @@ impl Stream {
             SiteId(site) => program.place(site),
         };
         let item = match event.op {
+            Op::Unsure(_) => return,
             Op::Branch(bits) if event.site.0 == 0 => return self.bits.push(bits),
             Op::MethodEnter(steps) => match place {
                 Some(Place { method, .. }) => Item::Enter { method, steps },

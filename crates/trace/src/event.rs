@@ -112,6 +112,10 @@ pub enum Op {
     MethodEnter(u32),
     MethodExit(u32),
     Branch(u32),
+
+    /// Of the thread's reads at this site the latest ones, so many, may have seen
+    /// another write than the order of the trace says: several accesses came at once.
+    Unsure(u32),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -136,7 +140,12 @@ impl Op {
     pub fn is_sync(self) -> bool {
         !matches!(
             self,
-            Op::Read(_) | Op::Write(_) | Op::MethodEnter(_) | Op::MethodExit(_) | Op::Branch(_)
+            Op::Read(_)
+                | Op::Write(_)
+                | Op::MethodEnter(_)
+                | Op::MethodExit(_)
+                | Op::Branch(_)
+                | Op::Unsure(_)
         )
     }
 }

@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::linear::LinearWriter;
 use crate::reader::Trace;
 use crate::renumber::{Numbers, Renumber};
-use crate::tables::{Footer, Part, Str, Tables};
+use crate::tables::{Footer, Part, RunHeader, Str, Tables};
 
 /// A trace, and what to call it when something is wrong with it.
 #[derive(Debug)]
@@ -273,7 +273,11 @@ fn runs<R: Read + Seek, W: Write>(
     let Some(first) = inputs.first() else {
         return Ok((out, Joined::default()));
     };
-    let mut to = LinearWriter::new(out, first.trace.header())?;
+    let header = RunHeader {
+        ordered: inputs.iter().all(|input| input.trace.header().ordered),
+        ..first.trace.header().clone()
+    };
+    let mut to = LinearWriter::new(out, &header)?;
     let mut numbers = Numbers::default();
     let mut have = FxHashSet::default();
     let mut joined = Joined::default();

@@ -48,6 +48,7 @@
 //! | 28 | `BRANCH` | 0 | outcomes, key, steps or count | 0 |
 //! | 29 | `SLOT` (continues the record before it) | 0 | slot | 0 |
 //! | 30 | `ORDER` (no event) | 0 | 0 | seq |
+//! | 31 | `UNSURE` | 0 | reads | 0 |
 //!
 //! What 26 to 28 mean is told in `docs/trace-format.md`.
 //!
@@ -117,6 +118,7 @@ pub const METHOD_EXIT: u8 = 27;
 pub const BRANCH: u8 = 28;
 pub const SLOT: u8 = 29;
 pub const ORDER: u8 = 30;
+pub const UNSURE: u8 = 31;
 
 pub const OPAQUE: u8 = 0;
 pub const ACQ_REL: u8 = 1;
@@ -133,7 +135,7 @@ pub const fn is_sync(opcode: u8) -> bool {
 const fn is_narrow(opcode: u8) -> bool {
     matches!(
         opcode,
-        FORK | JOIN | INTERRUPT | UNPARK | METHOD_ENTER | METHOD_EXIT | BRANCH
+        FORK | JOIN | INTERRUPT | UNPARK | METHOD_ENTER | METHOD_EXIT | BRANCH | UNSURE
     )
 }
 
@@ -183,6 +185,7 @@ impl Record {
             Op::MethodEnter(n) => (METHOD_ENTER, 0, number(n), 0),
             Op::MethodExit(n) => (METHOD_EXIT, 0, number(n), 0),
             Op::Branch(n) => (BRANCH, 0, number(n), 0),
+            Op::Unsure(n) => (UNSURE, 0, number(n), 0),
         };
         Record {
             opcode,
@@ -255,6 +258,7 @@ impl Record {
             METHOD_ENTER => Op::MethodEnter(narrow?),
             METHOD_EXIT => Op::MethodExit(narrow?),
             BRANCH => Op::Branch(narrow?),
+            UNSURE => Op::Unsure(narrow?),
             _ => return None,
         })
     }
@@ -350,7 +354,7 @@ impl<'a> Records<'a> {
             }
             r.seq = w2;
         }
-        let known = r.opcode <= BRANCH || r.opcode == ORDER;
+        let known = r.opcode <= BRANCH || matches!(r.opcode, ORDER | UNSURE);
         let fits = !is_narrow(r.opcode) || u32::try_from(w1).is_ok();
         if matches!(r.opcode, BEGIN | END | INTERRUPTED | PARK | ORDER) {
             r.operand = 0;

@@ -19,7 +19,7 @@ use crate::merge::{Events, Scope};
 use crate::rows::{Row, RowIn, split_row};
 use crate::tables::*;
 use crate::varint::Input;
-use crate::writer::{FILE_HEAD, MAJOR, SIGNATURE};
+use crate::writer::{FILE_HEAD, MAJOR, OLDEST, SIGNATURE};
 
 /// How the file ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -91,7 +91,7 @@ impl<R: Read + Seek> Trace<R> {
             u16::from_le_bytes([head[8], head[9]]),
             u16::from_le_bytes([head[10], head[11]]),
         );
-        if version.0 != MAJOR {
+        if !(OLDEST..=MAJOR).contains(&version.0) {
             return Err(Error::Version {
                 found: version.0,
                 supported: MAJOR,

@@ -192,7 +192,9 @@ impl<'a> Renumber<'a> {
             Op::InitEnd(o) => Op::InitEnd(self.object(o)?),
             Op::MethodEnter(m) => Op::MethodEnter(self.method(m)?),
             Op::MethodExit(m) => Op::MethodExit(self.method(m)?),
-            Op::Begin | Op::End | Op::Interrupted | Op::Park | Op::Branch(_) => e.op,
+            Op::Begin | Op::End | Op::Interrupted | Op::Park | Op::Branch(_) | Op::Unsure(_) => {
+                e.op
+            }
         };
         Some(Event {
             thread: self.thread(e.thread)?,

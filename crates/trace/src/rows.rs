@@ -147,6 +147,7 @@ impl Row for RunHeader {
             out.str(arg);
         }
         out.num(self.start_ms);
+        out.num(u64::from(self.ordered));
     }
 
     fn get(row: &mut RowIn<'_>) -> Option<Self> {
@@ -155,6 +156,8 @@ impl Row for RunHeader {
             jdk: row.str()?,
             command: row.list(RowIn::str)?,
             start_ms: row.num()?,
+            // Versions before 2.0 did not know.
+            ordered: row.num().unwrap_or(0) != 0,
         })
     }
 }

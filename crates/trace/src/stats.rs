@@ -116,6 +116,7 @@ impl Op {
             Op::MethodEnter(_) => "method enter",
             Op::MethodExit(_) => "method exit",
             Op::Branch(_) => "branch",
+            Op::Unsure(_) => "unsure",
         }
     }
 }

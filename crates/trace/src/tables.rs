@@ -25,6 +25,9 @@ pub struct RunHeader {
     pub command: Vec<Str>,
     /// Milliseconds since 1970.
     pub start_ms: u64,
+    /// The order of accesses that conflict is the one of the run, also of those
+    /// that race, but for what [`crate::Op::Unsure`] says.
+    pub ordered: bool,
 }
 
 /// Which events of its run a trace has, if it was cut from another: places in

@@ -13,9 +13,10 @@ use crate::varint::put;
 
 /// First bytes of a file: not text, and broken by transfers that think it is.
 pub(crate) const SIGNATURE: [u8; 8] = *b"\x89PFT\r\n\x1a\n";
-/// A reader refuses files of a larger major version, and reads all others.
-pub const MAJOR: u16 = 1;
-pub const MINOR: u16 = 1;
+/// A reader refuses files of other major versions than those from `OLDEST` to this one.
+pub const MAJOR: u16 = 2;
+pub(crate) const OLDEST: u16 = 1;
+pub const MINOR: u16 = 0;
 /// Signature, major, minor, four zero bytes.
 pub(crate) const FILE_HEAD: usize = 16;
 

@@ -12,6 +12,7 @@ fn small_trace() -> Vec<u8> {
         jdk: "17".into(),
         command: vec!["Main".into()],
         start_ms: 1,
+        ordered: true,
     };
     let loc = Loc {
         obj: ObjId(5),

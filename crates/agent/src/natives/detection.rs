@@ -3,6 +3,7 @@
 use super::{Clock, Env, with};
 use crate::check::Query;
 use crate::jni::Ref;
+use crate::recorder::Recorder;
 use contract::{ARRAY_KINDS, Shared};
 use jni_sys::{jboolean, jint, jlong};
 use protocol::Mode;
@@ -34,9 +35,20 @@ pub(super) extern "system" fn address(env: Env, _: Ref, what: jint) -> jlong {
             Some(holder) => holder.escort_address(),
             None => a.sites.table.address(),
         },
+        Some(Shared::Stripes) => a.recorder.as_ref().map_or(0, Recorder::stripes),
         Some(Shared::Bare) => (a.options.mode == Mode::None).into(),
         None => 0,
     })
+}
+
+/// For a thread that waits for a stripe (PhotofinishOrder.java): who has it is
+/// about to give it back, or has lost its processor.
+pub(super) extern "system" fn relax(_: Env, _: Ref, tries: jint) {
+    const YIELDS: jint = 500;
+    match tries {
+        ..YIELDS => std::thread::yield_now(),
+        _ => std::thread::sleep(std::time::Duration::from_micros(100)),
+    }
 }
 
 pub(super) extern "system" fn allocate(

@@ -84,6 +84,7 @@ natives! {
     "initEnd" (C J) V => detection::init_end;
     "buffer" (C) J => detection::buffer;
     "flush" (C) J => detection::flush;
+    "relax" (I) V => detection::relax;
     "event" (C J J J I) V => detection::event;
     "layout" ("Ljava/lang/Class;") "[J" => detection::layout;
     "staticLayout" ("Ljava/lang/Class;") "[J" => detection::static_layout;

@@ -131,7 +131,7 @@ fn read<R: io::Read + Seek>(trace: &mut Trace<R>, exact: bool) -> Result<Read, t
         // What only prediction needs.
         let flow = matches!(
             event.op,
-            Op::MethodEnter(_) | Op::MethodExit(_) | Op::Branch(_)
+            Op::MethodEnter(_) | Op::MethodExit(_) | Op::Branch(_) | Op::Unsure(_)
         );
         if events.len() < MOST_EVENTS && !flow {
             events.push(*event);

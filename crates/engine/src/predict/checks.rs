@@ -61,6 +61,11 @@ pub struct Checked {
 
 pub fn check(asked: &Checks, input: &Input) -> Checked {
     let mut checked = Checked::default();
+    if asked.something() && !input.ordered {
+        let why = "atomicity and properties were not checked: they need the order of all accesses";
+        checked.warnings.push(why.into());
+        return checked;
+    }
     let names = Names::new(&input.tables);
     if asked.atomicity {
         atomicity(asked, input, &names, &mut checked);

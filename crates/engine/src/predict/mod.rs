@@ -201,6 +201,8 @@ struct Input {
     events: Vec<Event>,
     /// What the events depend on, if the trace says.
     deps: Deps,
+    /// The order of accesses that race is the one of the run.
+    ordered: bool,
     tables: Tables,
     covered: Findings,
     program: Program,
@@ -236,15 +238,24 @@ fn content(path: &Path, purity: &retrace::Table) -> Result<Input, Error> {
             let covered = offline::covered(&trace, gap, events.len() as u64);
             let mut deps = Deps::unknown();
             let mut complaints = Vec::new();
+            let ordered = trace.header().ordered;
+            if !ordered {
+                complaints.push(
+                    "the trace does not say in which order accesses came that race, so nothing \
+                     is proven by it: record the program again with this version"
+                        .to_owned(),
+                );
+            }
             if retrace::is_full(trace.tables()) {
                 let done = full::complete(&mut trace, &events, purity)?;
-                complaints = full::complaints(&done.stats);
+                complaints.extend(full::complaints(&done.stats));
                 (events, deps) = (done.events, done.deps);
             }
             Ok(Input {
                 covered,
                 tables: trace.tables().clone(),
                 deps,
+                ordered,
                 events,
                 program,
                 complaints,
@@ -268,6 +279,7 @@ fn content(path: &Path, purity: &retrace::Table) -> Result<Input, Error> {
             Ok(Input {
                 events,
                 deps: Deps::unknown(),
+                ordered: true,
                 tables: done.tables,
                 covered: Findings {
                     summary: Some(summary),
@@ -321,7 +333,10 @@ fn analyse(
     begin(&mut merge, input.covered.clone());
     let run = |method: &Method| {
         let start = Instant::now();
-        let found = method.run_until(&input.events, &input.deps, stop);
+        let mut found = method.run_until(&input.events, &input.deps, stop);
+        if !input.ordered {
+            found.doubt();
+        }
         Row {
             method: *method,
             found,
@@ -491,6 +506,7 @@ fn verb(op: Op) -> String {
         Op::MethodEnter(_) => "method entry".into(),
         Op::MethodExit(_) => "method exit".into(),
         Op::Branch(_) => "branch".into(),
+        Op::Unsure(_) => "unsure".into(),
     }
 }
 

@@ -238,7 +238,10 @@ fn damaged_recordings_are_followed_as_far_as_they_go() {
         let mut kept = 0;
         let followed = follow_part(&mut trace, |at, e| {
             let keep = at % every != 0;
-            let control = matches!(e.op, Op::MethodEnter(_) | Op::MethodExit(_) | Op::Branch(_));
+            let control = matches!(
+                e.op,
+                Op::MethodEnter(_) | Op::MethodExit(_) | Op::Branch(_) | Op::Unsure(_)
+            );
             kept += u64::from(keep && !control);
             keep
         });

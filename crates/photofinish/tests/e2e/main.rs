@@ -17,6 +17,7 @@ mod known;
 mod may_trigger;
 mod offline;
 mod once;
+mod order;
 mod outputs;
 mod owners;
 mod predict;

@@ -425,13 +425,13 @@ impl Search<'_, '_> {
         let last = self.out_of_the_way(attempt, stop)?;
         index.require_before(&mut cut, attempt.other[1], u);
         index.require(&mut cut, u, last);
-        if cut[t as usize] > stop {
+        if cut[t as usize] > stop || index.beyond(&cut) {
             return None;
         }
         self.append(&mut order, &mut done, &cut);
         let end = index.place[attempt.unit[1] as usize];
         index.require_before(&mut cut, attempt.unit[1], t);
-        if cut[t as usize] >= end {
+        if cut[t as usize] >= end || index.beyond(&cut) {
             return None;
         }
         self.append(&mut order, &mut done, &cut);

@@ -14,6 +14,9 @@
 //! beside it: see `lattice`. Waits, notifies and hand-overs of an object keep
 //! theirs, signals come after what their target had done, static initialisers
 //! before everything after them.
+//!
+//! Steps behind a read that may have seen anything ([`crate::unsure`]) are left
+//! out, but others keep waiting for them.
 
 use super::Labelled;
 use crate::deps::Deps;
@@ -114,6 +117,9 @@ impl<'a> Slice<'a> {
                 && *takers.entry(lock).or_insert(thread) != thread
             {
                 slice.contended.insert(lock);
+            }
+            if slice.index.place[at as usize] > slice.index.limit[thread as usize] {
+                continue; // never made, nor what comes after it
             }
             let clock = &orders.done[thread as usize];
             let number = (slice.clocks.len() / width) as u32;

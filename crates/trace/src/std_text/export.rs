@@ -180,7 +180,8 @@ impl<'a> Exporter<'a> {
             | Op::Unpark(_)
             | Op::InitBegin(_)
             | Op::InitEnd(_)
-            | Op::Branch(_) => {
+            | Op::Branch(_)
+            | Op::Unsure(_) => {
                 *self.done.left_out.entry(event.op.name()).or_default() += 1;
             }
         }

@@ -103,6 +103,7 @@ pub fn convert<W: Write>(
 ) -> Result<(W, Imported), StdError> {
     let header = RunHeader {
         tool: TOOL.into(),
+        ordered: true,
         ..RunHeader::default()
     };
     let mut writer = LinearWriter::new(out, &header)?;

@@ -51,7 +51,8 @@ pub fn op() -> impl Strategy<Value = Op> {
         2 => prop_oneof![
             any::<u32>().prop_map(Op::MethodEnter),
             any::<u32>().prop_map(Op::MethodExit),
-            any::<u32>().prop_map(Op::Branch)
+            any::<u32>().prop_map(Op::Branch),
+            any::<u32>().prop_map(Op::Unsure)
         ],
     ]
 }
@@ -98,6 +99,7 @@ pub fn header() -> RunHeader {
         jdk: "17".into(),
         command: vec!["-cp".into(), "x".into(), "Main".into()],
         start_ms: 12,
+        ordered: true,
     }
 }
 

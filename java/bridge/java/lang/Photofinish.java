@@ -30,6 +30,17 @@ public final class Photofinish {
         else PhotofinishFastTrack.read(t, o, site);
     }
 
+    /** A field is about to be read, when the order of accesses is recorded. */
+    public static void reading(Object o, int site) {
+        if (o != null) read(o, site);
+    }
+
+    /** The access that the last probe was about is done, when the order of accesses is recorded. */
+    public static void accessed() {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishOrder.end(t);
+    }
+
     public static void write(Object o, int site) {
         PhotofinishThread t = self();
         if (t == null || o == null) return;
@@ -138,6 +149,11 @@ public final class Photofinish {
     public static void reflectedWrite(Object array, int index, int site) {
         PhotofinishThread t = self();
         if (t != null) PhotofinishRanges.element(t, array, index, site, true);
+    }
+
+    public static void comparing(Object a, int from, Object b, int from2, int length, int site) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishRanges.comparing(t, a, from, b, from2, length, site);
     }
 
     public static void mismatch(int at, Object a, int from, Object b, int from2, int length, int site) {

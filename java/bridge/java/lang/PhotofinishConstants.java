@@ -51,9 +51,16 @@ final class PhotofinishConstants {
     static final int ADDRESS_MAY_TRIGGER = 11;
     static final int ADDRESS_ESCORT = 12;
     static final int ADDRESS_EXPLORE = 13;
+    static final int ADDRESS_STRIPES = 14;
 
     // Bits of the word at ADDRESS_CHOICE.
     static final int CHOICE_OUTSIDE = 2;
+
+    // Stripes, at ADDRESS_STRIPES: how many, their size as a shift, and their parts.
+    static final int STRIPE_COUNT = 65536;
+    static final int STRIPE_SHIFT = 5;
+    static final int STRIPE_READ = 8;
+    static final int STRIPE_LOST = 16;
 
     // Bits of ADDRESS_MAY_TRIGGER.
     static final int MAY_TRIGGER_FREE = 2;
@@ -116,6 +123,7 @@ final class PhotofinishConstants {
     static final int EVENT_BRANCH = 28;
     static final int EVENT_SLOT = 29;
     static final int EVENT_ORDER = 30;
+    static final int EVENT_UNSURE = 31;
 
     // Their modes, and where a record has mode and site.
     static final int EVENT_OPAQUE = 0;

@@ -46,8 +46,13 @@ final class PhotofinishEvents {
             long maker = write ? 0 : U.getLong(o, U.getLong(at + SITE_SECOND));
             if (maker != 0 && maker != t.id + 1) sync(t, EVENT_SYNC_ACQUIRE, site, id(t, o, U.getLong(at + SITE_THIRD), site));
         } else if (off == SITE_VOLATILE && t.loading == 0 && (t.quiet == 0 || o instanceof Thread)) {
-            long slot = U.getLong(at + SITE_SECOND);
-            atomic(t, write ? EVENT_ATOMIC_WRITE : EVENT_ATOMIC_READ, EVENT_VOLATILE, site, id(t, o, U.getLong(at + SITE_THIRD), site), (int) slot);
+            int slot = (int) U.getLong(at + SITE_SECOND);
+            long id = id(t, o, U.getLong(at + SITE_THIRD), site);
+            if (PhotofinishOrder.ON) {
+                int kind = write ? PhotofinishOrder.WRITES : PhotofinishOrder.READS;
+                PhotofinishOrder.begin(t, id, slot, site, kind | PhotofinishOrder.ATOMIC);
+            }
+            atomic(t, write ? EVENT_ATOMIC_WRITE : EVENT_ATOMIC_READ, EVENT_VOLATILE, site, id, slot);
         }
     }
 
@@ -80,15 +85,33 @@ final class PhotofinishEvents {
 
     static void access(PhotofinishThread t, boolean write, int site, long id, int slot) {
         if (t.unwatched != 0) return;
+        if (PhotofinishOrder.ON) {
+            PhotofinishOrder.begin(t, id, slot, site, write ? PhotofinishOrder.WRITES : PhotofinishOrder.READS);
+        }
+        record(t, write, site, id, slot);
+    }
+
+    /** An access whose place in the order is known. */
+    static void record(PhotofinishThread t, boolean write, int site, long id, int slot) {
         long w0 = (write ? EVENT_WRITE : EVENT_READ) | (long) site << EVENT_SITE_SHIFT;
         if (PhotofinishNative.DIRECT) PhotofinishNative.event(t.clock, w0, id, slot & 0xffffffffL, 0);
         else {
             if (PhotofinishControl.ON && last != t) {
                 last = t;
-                put(t, EVENT_ORDER, 0, U.getAndAddLong(null, PhotofinishNative.SEQ, 1));
+                order(t);
             }
             put(t, w0, id, slot & 0xffffffffL);
         }
+    }
+
+    /** What the thread does next comes after everything that has a number yet. */
+    static void order(PhotofinishThread t) {
+        put(t, EVENT_ORDER, 0, number(t));
+    }
+
+    /** The next number, for the thread. */
+    private static long number(PhotofinishThread t) {
+        return t.number = U.getAndAddLong(null, PhotofinishNative.SEQ, 1);
     }
 
     /**
@@ -102,7 +125,7 @@ final class PhotofinishEvents {
     static void atomic(PhotofinishThread t, int event, int mode, int site, long id, int slot) {
         long w0 = event | (long) mode << EVENT_MODE_SHIFT | (long) site << EVENT_SITE_SHIFT;
         if (PhotofinishNative.FULL) PhotofinishFlow.place(t);
-        long seq = U.getAndAddLong(null, PhotofinishNative.SEQ, 1);
+        long seq = number(t);
         if (PhotofinishNative.DIRECT) {
             PhotofinishNative.event(t.clock, w0, id, seq, slot);
         } else {
@@ -123,7 +146,7 @@ final class PhotofinishEvents {
         long w0 = event | (long) mode << EVENT_MODE_SHIFT | (long) site << EVENT_SITE_SHIFT;
         if (PhotofinishNative.FULL) PhotofinishFlow.place(t);
         if (PhotofinishNative.DIRECT) {
-            PhotofinishNative.event(t.clock, w0 | EVENT_TRIED, id, U.getAndAddLong(null, PhotofinishNative.SEQ, 1), slot);
+            PhotofinishNative.event(t.clock, w0 | EVENT_TRIED, id, number(t), slot);
             return;
         }
         room(t, 3);
@@ -131,7 +154,7 @@ final class PhotofinishEvents {
         if (p == 0) return; // after the end
         if (PhotofinishControl.ON) last = t;
         U.putLong(p + 8, id);
-        U.putLong(p + 16, U.getAndAddLong(null, PhotofinishNative.SEQ, 1));
+        U.putLong(p + 16, number(t));
         U.putLong(p + EVENT_BYTES + 8, slot & 0xffffffffL);
         U.putLong(p + EVENT_BYTES, EVENT_SLOT);
         t.cursor = p + 2 * EVENT_BYTES;
@@ -170,7 +193,7 @@ final class PhotofinishEvents {
             U.putLong(p + 2 * EVENT_BYTES + 8, slot & 0xffffffffL);
             U.putLong(p + 2 * EVENT_BYTES, EVENT_SLOT);
             U.putLong(p + EVENT_BYTES + 8, id);
-            U.putLong(p + EVENT_BYTES + 16, U.getAndAddLong(null, PhotofinishNative.SEQ, 1));
+            U.putLong(p + EVENT_BYTES + 16, number(t));
             U.putLong(p + EVENT_BYTES, w0);
             t.cursor = p + 3 * EVENT_BYTES;
             U.putLong(p, EVENT_ORDER);
@@ -189,10 +212,11 @@ final class PhotofinishEvents {
 
     static void sync(PhotofinishThread t, int event, int site, long operand) {
         if (t.loading != 0 && (event <= EVENT_NOTIFY_ALL || event == EVENT_SYNC_RELEASE || event == EVENT_SYNC_ACQUIRE)) return;
+        if (t.window != 0) PhotofinishOrder.abandon(t);
         long mode = event == EVENT_WAIT_END ? 1L << EVENT_MODE_SHIFT : 0;
         long w0 = event | mode | (long) site << EVENT_SITE_SHIFT;
         if (PhotofinishNative.FULL) PhotofinishFlow.place(t);
-        long seq = U.getAndAddLong(null, PhotofinishNative.SEQ, 1);
+        long seq = number(t);
         if (PhotofinishNative.DIRECT) PhotofinishNative.event(t.clock, w0, operand, seq, 0);
         else {
             if (PhotofinishControl.ON) last = t;
@@ -227,7 +251,7 @@ final class PhotofinishEvents {
         sync(t, all ? EVENT_NOTIFY_ALL : EVENT_NOTIFY, site, shadowId(lock));
     }
 
-    private static void room(PhotofinishThread t, int records) {
+    static void room(PhotofinishThread t, int records) {
         if (t.cursor + records * EVENT_BYTES > t.limit) t.cursor = flush(t);
     }
 

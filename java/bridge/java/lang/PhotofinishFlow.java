@@ -43,12 +43,9 @@ final class PhotofinishFlow {
     /** An array is about to be copied: how many accesses that will be, 0 if the copying throws. */
     static void copied(PhotofinishThread t, Object src, int from, Object dst, int to, int length, int site) {
         if (t.unwatched != 0) return;
-        long count = (fits(src, from, length) ? length : 0) + (fits(dst, to, length) ? length : 0);
+        long count = (PhotofinishRanges.fits(src, from, length) ? length : 0)
+                + (PhotofinishRanges.fits(dst, to, length) ? length : 0);
         PhotofinishEvents.put(t, EVENT_BRANCH | (long) site << EVENT_SITE_SHIFT, count & 0xffffffffL, 0);
-    }
-
-    private static boolean fits(Object array, int from, int length) {
-        return array != null && from >= 0 && length > 0 && length <= PhotofinishTable.length(array) - from;
     }
 
     static void end(PhotofinishThread t) {

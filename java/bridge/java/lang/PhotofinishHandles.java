@@ -79,9 +79,10 @@ final class PhotofinishHandles {
         }
         if (t.loading != 0 && PhotofinishNative.EVENTS) return;
         if (mode == ACCESS_PLAIN) {
-            if (before == (op == ACCESS_WRITE)) plain(t, o, offset, op == ACCESS_WRITE, site);
+            if (before == (op == ACCESS_WRITE || PhotofinishOrder.ON)) plain(t, o, offset, op == ACCESS_WRITE, site);
             return;
         }
+        if (PhotofinishOrder.ON && before) ordered(t, o, offset, op, site);
         if (mode == ACCESS_OPAQUE) {
             // Coherent, ordering nothing, says the language. Inside the JDK opaque accesses come with
             // fences that we do not follow, so there they count as acquire and release.
@@ -124,6 +125,7 @@ final class PhotofinishHandles {
         int row = l.row(offset);
         if (row < 0) return;
         if (l.clock(row) != 0) { // reflection on a volatile field
+            if (PhotofinishOrder.ON) ordered(t, o, offset, write ? ACCESS_WRITE : ACCESS_READ, site);
             atomic(t, o, offset, write ? ACCESS_WRITE : ACCESS_READ, ACCESS_VOLATILE, site, write ? BEFORE : DONE);
         } else if (PhotofinishNative.EVENTS) {
             long id = PhotofinishEvents.id(t, o, l.read(row), site);
@@ -193,27 +195,46 @@ final class PhotofinishHandles {
         }
     }
 
+    /** Whose fields are where; null for an array. */
+    private static PhotofinishLayout layout(PhotofinishThread t, Object o, int site) {
+        Class<?> c = o.getClass();
+        if (c.isArray()) return null;
+        return o instanceof Class ? PhotofinishLayout.ofStatics(t, (Class<?>) o) : PhotofinishLayout.of(t, c, site);
+    }
+
+    private static int slot(PhotofinishLayout l, Object o, long offset) {
+        if (l == null) {
+            Class<?> c = o.getClass();
+            return (int) ((offset - PhotofinishNative.base(c)) / U.arrayIndexScale(c));
+        }
+        int row = l.row(offset);
+        return row >= 0 ? (int) l.write(row) : 1 << 31 | (int) offset; // if nothing else tells the location apart
+    }
+
+    private static long id(PhotofinishThread t, PhotofinishLayout l, Object o, long offset, int site) {
+        int row = l == null ? -1 : l.row(offset);
+        long where = row < 0 ? 0 : l.read(row);
+        return where > 0 ? PhotofinishEvents.fieldId(t, o, where) : PhotofinishEvents.shadowId(PhotofinishTable.near(t, o, site));
+    }
+
+    /** An access other than a plain one is about to be made. */
+    private static void ordered(PhotofinishThread t, Object o, long offset, int op, int site) {
+        PhotofinishLayout l = layout(t, o, site);
+        int reads = op == ACCESS_WRITE ? 0 : PhotofinishOrder.READS;
+        int writes = op == ACCESS_READ ? 0 : PhotofinishOrder.WRITES;
+        int kind = reads | writes | PhotofinishOrder.ATOMIC;
+        PhotofinishOrder.begin(t, id(t, l, o, offset, site), slot(l, o, offset), site, kind);
+    }
+
     /** `tries` if it writes only on success. */
     private static void event(
             PhotofinishThread t, Object o, long offset, int mode, int site, int event, boolean tries, int when) {
-        Class<?> c = o.getClass();
-        long where = 0;
-        int slot = 1 << 31 | (int) offset; // if nothing else tells the location apart
-        if (c.isArray()) {
-            slot = (int) ((offset - PhotofinishNative.base(c)) / U.arrayIndexScale(c));
-        } else {
-            PhotofinishLayout l =
-                    o instanceof Class ? PhotofinishLayout.ofStatics(t, (Class<?>) o) : PhotofinishLayout.of(t, c, site);
-            int row = l.row(offset);
-            if (row >= 0) {
-                slot = (int) l.write(row);
-                where = l.read(row);
-            }
-        }
+        PhotofinishLayout l = layout(t, o, site);
+        int slot = slot(l, o, offset);
         int strength = mode == ACCESS_VOLATILE
                 ? EVENT_VOLATILE
                 : mode == ACCESS_OPAQUE && checked(site) ? EVENT_OPAQUE : EVENT_ACQ_REL; // see raw
-        long id = where > 0 ? PhotofinishEvents.fieldId(t, o, where) : PhotofinishEvents.shadowId(PhotofinishTable.near(t, o, site));
+        long id = id(t, l, o, offset, site);
         if (!tries || mode == ACCESS_ACQUIRE) {
             PhotofinishEvents.atomic(t, event, strength, site, id, slot);
         } else if (when == BEFORE) {

@@ -253,6 +253,9 @@ final class PhotofinishNative {
     /** Hands the full buffer over; returns where to write next. */
     static native long flush(long clock);
 
+    /** Lets other threads run for a moment, the longer the more often it was asked for in vain. */
+    static native void relax(int tries);
+
     static native void event(long clock, long w0, long w1, long w2, int slot);
 
     /** Shadow fields of a class and its superclasses: offset, write, read, clock, and so on. */

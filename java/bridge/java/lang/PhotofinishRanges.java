@@ -10,8 +10,30 @@ final class PhotofinishRanges {
     /** Copies; without a destination, into an array that nobody knows. */
     static void copied(PhotofinishThread t, Object src, int from, Object dst, int to, int length, int site) {
         if (PhotofinishNative.FULL) PhotofinishFlow.copied(t, src, from, dst, to, length, site);
+        if (PhotofinishOrder.ON) ordered(t, src, from, dst, to, length, site, PhotofinishOrder.WRITES);
         range(t, src, from, length, site, false);
         range(t, dst, to, length, site, true);
+    }
+
+    /** Two ranges are about to be compared; how far, nobody knows yet. */
+    static void comparing(PhotofinishThread t, Object a, int from, Object b, int from2, int length, int site) {
+        ordered(t, a, from, b, from2, length, site, PhotofinishOrder.READS);
+    }
+
+    private static void ordered(
+            PhotofinishThread t, Object a, int from, Object b, int to, int length, int site, int kind) {
+        if (t.unwatched != 0) return;
+        long first = fits(a, from, length) ? id(t, a, site) : 0;
+        long second = fits(b, to, length) ? id(t, b, site) : 0;
+        if (first != 0 || second != 0) PhotofinishOrder.beginRange(t, first, from, second, to, length, site, kind);
+    }
+
+    static boolean fits(Object array, int from, int length) {
+        return array != null && from >= 0 && length > 0 && length <= PhotofinishTable.length(array) - from;
+    }
+
+    private static long id(PhotofinishThread t, Object array, int site) {
+        return PhotofinishEvents.shadowId(PhotofinishTable.any(t, array, site), array);
     }
 
     /**
@@ -25,15 +47,17 @@ final class PhotofinishRanges {
     }
 
     static void element(PhotofinishThread t, Object array, int index, int site, boolean write) {
-        if (array != null && array.getClass().isArray()) range(t, array, index, 1, site, write);
+        if (array == null || !array.getClass().isArray()) return;
+        if (PhotofinishNative.EVENTS) PhotofinishEvents.elem(t, array, index, site, write);
+        else range(t, array, index, 1, site, write);
     }
 
     private static void range(PhotofinishThread t, Object array, int from, int length, int site, boolean write) {
-        if (array == null || from < 0 || length <= 0) return;
-        int end = PhotofinishTable.length(array);
-        if (length > end - from) return; // the program's own call throws
+        if (!fits(array, from, length)) return; // the program's own call throws
         if (PhotofinishNative.EVENTS) {
-            for (int i = from; i < from + length; i++) PhotofinishEvents.elem(t, array, i, site, write);
+            if (t.unwatched != 0) return;
+            long id = id(t, array, site);
+            for (int i = from; i < from + length; i++) PhotofinishEvents.record(t, write, site, id, i);
         } else if (write) {
             write(t, array, from, from + length - 1, 1, site);
         } else {

@@ -114,7 +114,8 @@ final class PhotofinishTable {
         if (o.getClass().isArray()) {
             s = new PhotofinishArray(o, h);
             s.allocationSite = made;
-            if (t != null && length(o) < SMALL) s.owner = t.id + 1;
+            // A recording knows locations by the number that stands here.
+            if (t != null && !PhotofinishOrder.ON && length(o) < SMALL) s.owner = t.id + 1;
             if (!PhotofinishNative.EVENTS && !PhotofinishNative.BARE) s.cells = cells(o);
         } else {
             s = new PhotofinishShadow(o, h);

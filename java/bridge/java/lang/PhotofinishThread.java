@@ -147,6 +147,23 @@ public final class PhotofinishThread {
 
     long limit;
 
+    /** The latest number that stands in its records. */
+    long number;
+
+    /** Of the access under way (see PhotofinishOrder): its stripe, 0 for none; its site; what it does. */
+    long window;
+
+    int windowSite;
+    int windowKind;
+
+    /** If several elements are: intervals of stripes, how many bounds these have, the last one taken, if all could be. */
+    final int[] intervals = new int[PhotofinishOrder.ON ? 8 : 0];
+
+    int intervalBounds;
+    int rangeTaken = -1;
+    long rangeReads;
+    boolean rangeSure;
+
     /** Conditionals decided and not written down yet, below a leading one (see PhotofinishFlow). */
     int bits = 1;
 
