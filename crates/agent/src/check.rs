@@ -268,7 +268,7 @@ impl Agent {
         self.findings.write(Line::Race(Box::new(Race {
             detector: self.options.mode.name().to_owned(),
             sites: Some([prior.stamp.site, q.site].map(u64::from)),
-            location: self.location(jni, q),
+            location: self.location(jni, q, prior),
             allocated: self.allocation(jni, q),
             accesses: [first, second],
             count: 1,
@@ -299,29 +299,45 @@ impl Agent {
         }
     }
 
-    /// The location that a statement accesses, by the names in its class file:
+    /// The location that two statements access, by the names in their class files:
     /// the class may inherit the field, and of an array the type is unknown.
-    pub fn location_named_by(&self, site: u32) -> Option<Location> {
-        self.sites.with(site, |_, s| match &s.target {
-            Some(target) => {
+    pub fn location_named_by(&self, sites: [u32; 2]) -> Option<Location> {
+        let write = |site| self.sites.with(site, |_, s| s.kind == SiteKind::ElemWrite);
+        let accesses = sites.map(|site| (site, write(site) == Some(true)));
+        let from = self.array_named_by(accesses);
+        self.sites.with(sites[0], |_, s| match &s.target {
+            Some(target) if !s.kind.is_element() => {
                 let statics = matches!(s.kind, SiteKind::StaticRead | SiteKind::StaticWrite);
                 self.field(dotted(&target.class), &target.name, statics)
             }
-            None => self.element(None, None, s.array_from.as_deref()),
+            _ => self.element(None, None, from.as_deref()),
         })
     }
 
-    fn location(&self, jni: Jni, q: &Query) -> Location {
+    /// Where the array comes from that statements read or write, if one of them says so:
+    /// the field that holds it rather than a local variable.
+    pub fn array_named_by(&self, accesses: [(u32, bool); 2]) -> Option<String> {
+        let from = |(site, write): (u32, bool)| {
+            let named = self
+                .sites
+                .with(site, |_, s| s.array(write).map(str::to_owned));
+            named.flatten()
+        };
+        let is_local =
+            |name: &&String| name.starts_with("parameter ") || name.starts_with("local ");
+        let names: Vec<String> = accesses.into_iter().filter_map(from).collect();
+        let held = names.iter().find(|name| !is_local(name));
+        held.or(names.first()).cloned()
+    }
+
+    fn location(&self, jni: Jni, q: &Query, prior: Prior) -> Location {
         let class = if q.owner.is_null() {
             None
         } else {
             self.jvmti.class_signature(jni.class_of(q.owner))
         };
         if q.index >= 0 {
-            let from = self
-                .sites
-                .with(q.site, |_, s| s.array_from.clone())
-                .flatten();
+            let from = self.array_named_by([(q.site, q.write), (prior.stamp.site, prior.write)]);
             return self.element(
                 class.as_deref(),
                 u32::try_from(q.index).ok(),

@@ -95,7 +95,10 @@ impl Agent {
             stack_exact: exact,
             locks: exact.then(|| held.lines().map(str::to_owned).collect()),
         };
-        let (location, allocated) = self.location_of(f.loc, f.second.site.0);
+        let (location, allocated) = {
+            let accesses = [f.second, f.first].map(|a| (a.site.0, a.write));
+            self.location_of(f.loc, accesses)
+        };
         self.findings.write(Line::Race(Box::new(Race {
             detector: self.options.mode.name().to_owned(),
             sites: Some([f.first.site.0, f.second.site.0].map(u64::from)),
@@ -109,7 +112,11 @@ impl Agent {
 
     /// A location as people name it: by the field that its slot is, or as an
     /// element of an array.
-    fn location_of(&self, loc: trace::Loc, site: u32) -> (Location, Option<Frame>) {
+    fn location_of(
+        &self,
+        loc: trace::Loc,
+        accesses: [(u32, bool); 2],
+    ) -> (Location, Option<Frame>) {
         if let Some(f) = self
             .fields
             .lock()
@@ -123,7 +130,7 @@ impl Agent {
         }
         let arrays = self.arrays.lock().unwrap_or_else(|e| e.into_inner());
         let (class, made) = arrays.get(loc.obj.0).unwrap_or(("array", 0));
-        let from = self.sites.with(site, |_, s| s.array_from.clone()).flatten();
+        let from = self.array_named_by(accesses);
         let allocated = self.sites.frame(made).map(|f| self.told_frame(&f));
         (
             self.element(Some(class), Some(loc.slot), from.as_deref()),

@@ -493,7 +493,10 @@ fn site_row(class: &ClassSites, s: &instrument::Site) -> tables::Site {
             name: t.name.as_str().into(),
             desc: t.desc.as_str().into(),
         }),
-        array_from: s.array_from.as_deref().map(Into::into),
+        // Of a copy it depends on the access.
+        array_from: { s.array_from.as_deref() }
+            .filter(|_| s.kind != SiteKind::ArrayCopy)
+            .map(Into::into),
     }
 }
 

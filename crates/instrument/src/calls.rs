@@ -107,21 +107,32 @@ impl Weaver<'_, '_, '_> {
 
     fn array_clone(&mut self, insn: &Insn) -> Result<(), WeaveError> {
         if self.is_target(insn.pc) {
-            let site = self.range_site(SiteKind::ElemRead, insn);
+            let site = self.range_site(SiteKind::ElemRead, insn, 0);
             let snippet = self.snippet(probes::TARGET_RANGE, |a| {
                 a.dup().push_int(0).push_int(-1).push_int(site);
             })?;
+            self.editor.insert_before(insn.pc, snippet);
+            let snippet = self.snippet(probes::TARGET_RANGES, |_| {})?;
             self.editor.insert_before(insn.pc, snippet);
         }
         if !self.checks() {
             return Ok(());
         }
-        let site = self.site_at(SiteKind::ArrayClone, insn.pc);
+        let site = self.copy_site(SiteKind::ArrayClone, insn);
         let snippet = self.snippet(probes::CLONE_ARRAY, |a| {
             a.dup().push_int(site);
         })?;
         self.editor.insert_before(insn.pc, snippet);
         self.accessed(insn)
+    }
+
+    fn copy_site(&mut self, kind: SiteKind, insn: &Insn) -> i32 {
+        let site = Site {
+            array_from: self.facts.copied_from(insn.pc, 0),
+            array_to: self.facts.copied_from(insn.pc, 1),
+            ..self.bare_site(kind, insn.pc)
+        };
+        self.cx.site(site)
     }
 
     fn array_copy(&mut self, insn: &Insn, target: &MemberRef) -> Result<(), WeaveError> {
@@ -134,7 +145,7 @@ impl Weaver<'_, '_, '_> {
         if !self.checks() {
             return Ok(());
         }
-        let site = self.site_at(SiteKind::ArrayCopy, insn.pc);
+        let site = self.copy_site(SiteKind::ArrayCopy, insn);
         let unshared = self.facts.is_unshared(insn.pc);
         let snippet = self.snippet(probes::ARRAYCOPY, |a| {
             store_all(a, &spilled);
@@ -168,7 +179,7 @@ impl Weaver<'_, '_, '_> {
         let [array, index, ..] = spilled.as_slice() else {
             return Ok(());
         };
-        let site = self.range_site(kind, insn);
+        let site = self.range_site(kind, insn, 0);
         let snippet = self.snippet(probe, |a| {
             store_all(a, &spilled);
             load_all(a, &spilled);
@@ -199,7 +210,7 @@ impl Weaver<'_, '_, '_> {
         {
             return Ok(());
         }
-        let site = self.range_site(SiteKind::ElemRead, insn);
+        let site = self.range_site(SiteKind::ElemRead, insn, 0);
         let mut asm = classfile::Snippet::new(&mut self.cx.class.pool);
         store_all(&mut asm, &spilled);
         load_all(&mut asm, &spilled);
@@ -241,14 +252,16 @@ impl Weaver<'_, '_, '_> {
             (SiteKind::ElemRead, from, at),
             (SiteKind::ElemWrite, to, at2),
         ];
-        for (kind, array, first) in ranges {
-            let site = self.range_site(kind, insn);
+        for (n, (kind, array, first)) in ranges.into_iter().enumerate() {
+            let site = self.range_site(kind, insn, n);
             let snippet = self.snippet(probes::TARGET_RANGE, |a| {
                 a.aload(array.local).iload(first.local).iload(length.local);
                 a.push_int(site);
             })?;
             self.editor.insert_before(insn.pc, snippet);
         }
+        let snippet = self.snippet(probes::TARGET_RANGES, |_| {})?;
+        self.editor.insert_before(insn.pc, snippet);
         Ok(())
     }
 

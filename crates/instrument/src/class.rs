@@ -356,6 +356,7 @@ impl<'a> ClassCx<'a> {
             volatile: None,
             checked: self.level == Level::Full,
             array_from: None,
+            array_to: None,
             array_type: None,
         }
     }

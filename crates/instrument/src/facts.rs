@@ -20,6 +20,8 @@ pub(crate) struct Facts {
     uninitialised: Vec<u32>,
     fresh: Vec<u32>,
     arrays: Vec<(u32, String)>,
+    /// Of calls that copy arrays: which of theirs, and where it comes from.
+    copies: Vec<(u32, usize, String)>,
     /// Accesses to what no other thread can know.
     escape: Outcome,
     /// Types of the arrays used, as descriptors, where they are known.
@@ -53,8 +55,10 @@ impl Facts {
         let has = |pick: fn(u8) -> bool| code.insns.iter().any(|i| pick(i.op));
         let early_writes = &*cx.method == "<init>" && has(|o| o == op::PUTFIELD);
         let wanted = level == Level::Full
-            && has(|o| {
-                array_depth(o).is_some() || matches!(o, op::INVOKESPECIAL | op::MONITORENTER)
+            && code.insns.iter().any(|i| {
+                array_depth(i.op).is_some()
+                    || matches!(i.op, op::INVOKESPECIAL | op::MONITORENTER)
+                    || !copied_depths(&cx.class.pool, i).is_empty()
             });
         if !early_writes && !wanted {
             return Ok(Facts::default());
@@ -67,9 +71,13 @@ impl Facts {
         };
         let mut facts = Facts::default();
         let mut uses = Vec::new();
+        let mut copies = Vec::new();
         let mut locks = Vec::new();
         flow.walk(|at, state| {
             if let Some(insn) = code.insns.get(at) {
+                for (nth, depth) in copied_depths(&cx.class.pool, insn).iter().enumerate() {
+                    copies.extend(array_use(insn.pc, state, *depth).map(|used| (nth, used)));
+                }
                 facts.see(&cx.class.pool, level, insn, state, &mut uses);
                 if insn.op == op::MONITORENTER
                     && let Some(lock) = state.peek(0)
@@ -90,7 +98,7 @@ impl Facts {
             let summaries = &mut cx.summaries;
             facts.escape = escape::analyse(&cx.class, code, &flow, early_writes, summaries);
         }
-        if level == Level::Full && !uses.is_empty() {
+        if level == Level::Full && !(uses.is_empty() && copies.is_empty()) {
             let namer = Namer {
                 names: match cx.class.methods.get(index) {
                     Some(member) => LocalNames::read(&cx.class, member),
@@ -99,6 +107,11 @@ impl Facts {
                 code,
                 uses: &uses,
             };
+            for (nth, used) in &copies {
+                if let Some(name) = namer.name(cx, used, 0) {
+                    facts.copies.push((used.pc, *nth, name));
+                }
+            }
             for used in &uses {
                 if let Kind::Ref(id) = used.kind {
                     let name = flow.type_name(id);
@@ -123,22 +136,7 @@ impl Facts {
         uses: &mut Vec<ArrayUse>,
     ) {
         if let Some(depth) = array_depth(insn.op) {
-            let Some(array) = state.peek(depth) else {
-                return;
-            };
-            let held = |v: &classfile::flow::Value| {
-                v.origin == array.origin && matches!(v.kind, Kind::Ref(_))
-            };
-            let local = match array.origin {
-                Origin::Unknown => None,
-                _ => state.locals.iter().position(held),
-            };
-            uses.push(ArrayUse {
-                pc: insn.pc,
-                origin: array.origin,
-                local: local.and_then(|l| u16::try_from(l).ok()),
-                kind: array.kind,
-            });
+            uses.extend(array_use(insn.pc, state, depth));
             return;
         }
         match insn.op {
@@ -209,6 +207,12 @@ impl Facts {
         self.locks.get(at).map(|l| &l.1)
     }
 
+    /// Where the arrays come from that are copied at `pc`: the source, the destination.
+    pub(crate) fn copied_from(&self, pc: u32, nth: usize) -> Option<String> {
+        let at = self.copies.iter().find(|c| (c.0, c.1) == (pc, nth))?;
+        Some(at.2.clone())
+    }
+
     /// Where the array used at `pc` comes from.
     pub(crate) fn array_from(&self, pc: u32) -> Option<String> {
         let at = self.arrays.binary_search_by_key(&pc, |a| a.0).ok()?;
@@ -242,6 +246,37 @@ impl Lock {
             _ => return None,
         };
         Some(Lock { from, field })
+    }
+}
+
+/// The array that lies so deep before an instruction.
+fn array_use(pc: u32, state: &State, depth: u16) -> Option<ArrayUse> {
+    let array = state.peek(depth)?;
+    let held =
+        |v: &classfile::flow::Value| v.origin == array.origin && matches!(v.kind, Kind::Ref(_));
+    let local = match array.origin {
+        Origin::Unknown => None,
+        _ => state.locals.iter().position(held),
+    };
+    Some(ArrayUse {
+        pc,
+        origin: array.origin,
+        local: local.and_then(|l| u16::try_from(l).ok()),
+        kind: array.kind,
+    })
+}
+
+/// How deep the arrays lie before a call that copies: the source, the destination.
+fn copied_depths(pool: &Pool, insn: &Insn) -> &'static [u16] {
+    let called = matches!(insn.op, op::INVOKESTATIC | op::INVOKEVIRTUAL);
+    let target = insn
+        .cp()
+        .filter(|_| called)
+        .and_then(|cp| pool.member_ref(cp));
+    match target {
+        Some(t) if t.class == "java/lang/System" && t.name == "arraycopy" => &[4, 2],
+        Some(t) if t.class.starts_with('[') && t.name == "clone" => &[0],
+        _ => &[],
     }
 }
 

@@ -133,9 +133,10 @@ impl Weaver<'_, '_, '_> {
     }
 
     /// A site of its own for one of the arrays that a call reads or writes.
-    pub(crate) fn range_site(&mut self, kind: SiteKind, insn: &Insn) -> i32 {
+    pub(crate) fn range_site(&mut self, kind: SiteKind, insn: &Insn, nth: usize) -> i32 {
         let site = Site {
             target: insn.cp().and_then(|cp| self.cx.target(cp)),
+            array_from: self.facts.copied_from(insn.pc, nth),
             ..self.bare_site(kind, insn.pc)
         };
         self.cx.site(site)

@@ -289,6 +289,8 @@ probes! {
     /// Before such an arraycopy, for source and destination, or a clone of an array:
     /// (array or null, first index, length or -1 for all, site); all unchecked.
     TARGET_RANGE = "targetRange" "(Ljava/lang/Object;III)V";
+    /// Those were all; they are one operation.
+    TARGET_RANGES = "targetRanges" "()V";
     /// Before a jump backwards.
     LOOP = "loop" "()V";
     /// Before a jump backwards that closes a loop which only waits: (its number).

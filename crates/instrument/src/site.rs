@@ -49,6 +49,16 @@ pub enum SiteKind {
     Handler,
 }
 
+impl SiteKind {
+    /// Whether elements of arrays are accessed there.
+    pub fn is_element(self) -> bool {
+        matches!(
+            self,
+            SiteKind::ElemRead | SiteKind::ElemWrite | SiteKind::ArrayCopy | SiteKind::ArrayClone
+        )
+    }
+}
+
 /// A field or method as the class file names it: `class` may be a subclass of
 /// the class that declares it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -80,8 +90,20 @@ pub struct Site {
     /// For array sites: where the array came from, in words. For locks: `this`,
     /// `static` or `field` (then `target` has it), or `class` and its name.
     pub array_from: Option<String>,
+    /// For copies of arrays: the same of the destination.
+    pub array_to: Option<String>,
     /// For elements: the array's type as far as the code tells, a descriptor.
     pub array_type: Option<String>,
+}
+
+impl Site {
+    /// Where the array came from that an access here reads, or writes.
+    pub fn array(&self, write: bool) -> Option<&str> {
+        match self.kind {
+            SiteKind::ArrayCopy if write => self.array_to.as_deref(),
+            _ => self.array_from.as_deref(),
+        }
+    }
 }
 
 /// A declared field, and the fields added beside it.

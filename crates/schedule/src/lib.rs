@@ -36,7 +36,7 @@ pub use op::{Decision, Hit, Kind, Op, Ready, Thread, View};
 pub use random::Rng;
 pub use registry::{How, NATIVE, Row, Scheduler, strategies, strategy};
 pub use replay::{Divergence, Expected, Explanation, Replay};
-pub use state::SchedulerState;
+pub use state::{Range, SchedulerState};
 pub use status::{Blocked, Counts, Next, Status, Trail, Wake, Why};
 pub use strategies::SCHEDULERS;
 pub use strategy::{Fact, Params, Strategy};

@@ -20,6 +20,9 @@
 //!   is outside, nothing is called a livelock or stuck: help may come from there.
 
 mod queries;
+mod ranges;
+
+pub use ranges::Range;
 
 use crate::progress::{Progress, Verdict};
 use crate::status::{Blocked, Counts, Next, Status, Trail, Wake, Why};
@@ -51,6 +54,8 @@ struct Slot {
     /// What it is about to wait for, and whether it was woken before it did.
     awaits: Option<u64>,
     missed: bool,
+    /// It stands before all of these.
+    ranges: Vec<Range>,
 }
 
 pub struct SchedulerState {
@@ -141,6 +146,7 @@ impl SchedulerState {
             since: 0,
             awaits: None,
             missed: false,
+            ranges: vec![],
         });
         self.outside += 1;
         self.make_ready(thread, op(Kind::Begin, 0, 0));
@@ -465,6 +471,9 @@ impl SchedulerState {
             if self.guided {
                 return self.choose_guided();
             }
+            if self.slots.iter().any(|s| !s.ranges.is_empty()) {
+                self.aim();
+            }
             if self.ready.len() == 1 && self.timers.is_empty() {
                 return self.run(first);
             }
@@ -579,6 +588,9 @@ impl SchedulerState {
             self.counts.switches += 1;
         }
         self.set(ready.thread, Status::Running);
+        if let Some(slot) = self.slots.get_mut(ready.thread as usize) {
+            slot.ranges.clear();
+        }
         Next::Run(ready.thread)
     }
 

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use schedule::{
-    Blocked, Decision, Kind, Next, Op, Params, SchedulerState, Status, Strategy as Scheduling,
-    Thread, View, Wake, Why, strategy,
+    Blocked, Decision, Kind, Next, Op, Params, Range, SchedulerState, Status,
+    Strategy as Scheduling, Thread, View, Wake, Why, strategy,
 };
 use std::collections::BTreeMap;
 
@@ -445,4 +445,47 @@ proptest! {
             prop_assert_eq!(first, play(name, seed, &acts));
         }
     }
+}
+
+/// Always the ready thread of the highest number.
+struct Highest;
+
+impl Scheduling for Highest {
+    fn pick(&mut self, view: &View<'_>) -> Decision {
+        Decision::Run(view.ready[view.ready.len() - 1].thread)
+    }
+}
+
+/// Many elements are one operation, which is seen at an element that another
+/// thread is at, and conflicts with nothing else.
+#[test]
+fn a_copy_stands_where_another_thread_is() {
+    let at = |kind, obj, slot| Op {
+        obj,
+        slot,
+        ..op(kind)
+    };
+    let range = |kind, obj, slot, slots| Range {
+        op: at(kind, obj, slot),
+        slots,
+    };
+    let copy = [range(Kind::Read, 7, 16, 32), range(Kind::Write, 8, 16, 8)];
+    let seen = |other: &[Range]| {
+        let mut w = world(Highest, 2);
+        assert_eq!(w.ranges(0, &copy), Next::Run(1));
+        assert_eq!(w.ranges(1, other), Next::Run(1));
+        let Status::Ready(op) = w.status(0) else {
+            panic!("{:?}", w.status(0));
+        };
+        (op.kind, op.obj, op.slot)
+    };
+    let one = |kind, obj, slot| seen(&[range(kind, obj, slot, 1)]);
+    assert_eq!(one(Kind::Write, 7, 28), (Kind::Read, 7, 28));
+    assert_eq!(one(Kind::Read, 8, 20), (Kind::Write, 8, 20));
+    let first = (Kind::Read, 7, 16);
+    assert_eq!(one(Kind::Write, 7, 48), first, "behind the end");
+    assert_eq!(one(Kind::Read, 7, 28), first, "both read");
+    assert_eq!(one(Kind::Write, 9, 28), first, "another array");
+    let ranges = [range(Kind::Read, 9, 16, 64), range(Kind::Write, 7, 40, 64)];
+    assert_eq!(seen(&ranges), (Kind::Read, 7, 40));
 }

@@ -245,7 +245,7 @@ impl Control {
         };
         a.findings.write(Line::Hit(Box::new(control::Hit {
             step: hit.step,
-            location: a.location_named_by(hit.first.op.site),
+            location: a.location_named_by([hit.first.op.site, hit.second.op.site]),
             first: access(&hit.first),
             second: access(&hit.second),
         })));

@@ -4,7 +4,7 @@ use super::{Control, Place};
 use crate::Agent;
 use crate::jni::Jni;
 use instrument::SiteKind;
-use schedule::{Blocked, Fact, Kind, Op, Status, Why};
+use schedule::{Blocked, Fact, Kind, Op, Range, Status, Why};
 use std::time::Duration;
 
 /// Between two looks of a thread that waits for something outside: steps shall
@@ -24,6 +24,17 @@ impl Control {
             std::thread::sleep(POLL);
         }
         self.decide(a, jni, me, |world| world.point(me.thread, op));
+    }
+
+    /// The same before several elements at once, at target sites.
+    pub fn ranges(&self, a: &Agent, jni: Jni, mut ranges: Vec<Range>) {
+        let Some(me) = Place::current() else {
+            return;
+        };
+        for range in &mut ranges {
+            range.op.kind = self.target_kind(a, range.op.site);
+        }
+        self.decide(a, jni, me, |world| world.ranges(me.thread, &ranges));
     }
 
     /// Whether a point at the site may be the JDK's own work: one in java.util.

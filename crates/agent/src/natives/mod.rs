@@ -91,6 +91,7 @@ natives! {
     "array" (J I "Ljava/lang/Class;" I) V => detection::array;
     "tooLarge" (I) V => detection::too_large;
     "point" (I J I I) V => points::point;
+    "ranges" (J I I I J I I I) V => points::ranges;
     "disturb" () V => detection::disturb;
     "nameOf" ("Ljava/lang/Object;") J => points::name_of;
     "named" (J J) V => points::named;

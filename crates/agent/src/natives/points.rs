@@ -25,6 +25,34 @@ pub(super) extern "system" fn point(
     });
 }
 
+pub(super) extern "system" fn ranges(
+    env: Env,
+    _: Ref,
+    obj: jlong,
+    slot: jint,
+    slots: jint,
+    site: jint,
+    other: jlong,
+    other_slot: jint,
+    other_slots: jint,
+    other_site: jint,
+) {
+    let range = |obj: jlong, slot: jint, slots: jint, site: jint| schedule::Range {
+        op: schedule::Op {
+            kind: schedule::Kind::Read,
+            site: site as u32,
+            obj: obj as u64,
+            slot: slot as u32,
+        },
+        slots: slots as u32,
+    };
+    let mut ranges = vec![range(obj, slot, slots, site)];
+    if other != 0 {
+        ranges.push(range(other, other_slot, other_slots, other_site));
+    }
+    controlled(env, |c, a, jni| c.ranges(a, jni, ranges));
+}
+
 pub(super) extern "system" fn name_of(env: Env, _: Ref, o: Ref) -> jlong {
     with(env, |a, jni| {
         let control = a.control.as_ref();

@@ -62,8 +62,8 @@ class Points {
         reals[1] = 0.5; //~ targetField? targetElem?
         ints[1]++; //~ targetField? targetElem? targetElem?
         double d = reals[1]; //~ targetField? targetElem?
-        System.arraycopy(ints, 0, ints, 1, 2); //~ targetField? targetField? targetRange? targetRange?
-        int[] copy = ints.clone(); //~ targetField? targetRange?
+        System.arraycopy(ints, 0, ints, 1, 2); //~ targetField? targetField? targetRange? targetRange? targetRanges?
+        int[] copy = ints.clone(); //~ targetField? targetRange? targetRanges?
         System.out.println(d); //~ beforeReadStatic targetStatic?
     }
 

@@ -90,7 +90,7 @@ fn one_statement_is_a_target_in_classes_of_every_level() {
             FieldRead | FieldWrite => &["targetField"],
             StaticWrite => &["targetStatic"],
             ElemRead | ElemWrite => &["targetElem"],
-            _ => &["targetRange", "targetRange"],
+            _ => &["targetRange", "targetRange", "targetRanges"],
         };
         kinds.push(site.kind);
         assert_eq!(
@@ -194,7 +194,10 @@ fn points_come_before_what_the_detector_is_told() {
         text.starts_with("itself entering enter beforeRead read targetField write"),
         "{text}"
     );
-    assert!(text.contains("targetRange targetRange arraycopy"), "{text}");
+    assert!(
+        text.contains("targetRange targetRange targetRanges arraycopy"),
+        "{text}"
+    );
     assert!(
         text.contains("targetElem readElem targetElem writeElem"),
         "{text}"

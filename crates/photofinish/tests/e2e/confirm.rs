@@ -304,3 +304,29 @@ fn a_time_limit_is_75_when_nothing_was_found() {
         String::from_utf8_lossy(&done.stderr)
     );
 }
+
+/// A copy is one operation on all its elements, and its array has the name of the
+/// field that holds it.
+#[test]
+fn races_with_copies_of_arrays_are_confirmed() {
+    for how in ["from", "to", "clone", "copyOf", "both"] {
+        let results = tempfile::tempdir().unwrap();
+        let program = Program::own(&["Copies", how]);
+        let found = confirm(&program, results.path(), &["--trials", "12"]);
+        let races = found.races().iter();
+        let confirmed: Vec<_> = races.filter(|r| r["status"] == "confirmed").collect();
+        assert!(!confirmed.is_empty(), "{how}: {:#}", found.report);
+        for race in confirmed {
+            let trials = &race["trials"];
+            let count = |what: &str| trials[what].as_u64().unwrap();
+            assert!(2 * count("hit") >= count("run"), "{how}: {race:#}");
+            // One array of the two is the other's copy.
+            let from = race["location"]["from"].as_str();
+            let named = matches!(from, Some("Copies.data" | "Copies.other"));
+            assert!(named, "{how}: {race:#}");
+        }
+    }
+    let results = tempfile::tempdir().unwrap();
+    let apart = confirm(&Program::own(&["Copies", "apart"]), results.path(), &[]);
+    assert!(apart.races().is_empty(), "{:#}", apart.report);
+}

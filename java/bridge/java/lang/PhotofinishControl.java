@@ -358,6 +358,53 @@ final class PhotofinishControl {
         point(POINT_READ, PhotofinishTable.near(t, array, site), slot, site);
     }
 
+    /** One of the ranges of an operation, or all from `from` on if `length` is -1. */
+    static void range(PhotofinishThread t, Object array, int from, int length, int site) {
+        int count = length == -1 ? PhotofinishTable.length(array) - from : length;
+        if (!PhotofinishRanges.fits(array, from, count)) return; // the program's own call throws, or there are none
+        if (t.rangeCount == t.rangeArrays.length || !free(t)) return;
+        int n = t.rangeCount++;
+        t.rangeArrays[n] = array;
+        t.rangeBounds[2 * n] = from;
+        t.rangeBounds[2 * n + 1] = count;
+        t.rangeSites[n] = site;
+    }
+
+    /** All of them: one point; in an exploration, which has a step for each location, one each. */
+    static void ranges(PhotofinishThread t) {
+        int count = t.rangeCount;
+        t.rangeCount = 0;
+        if (count == 0) return;
+        long[] objects = new long[2];
+        int[] slots = new int[4];
+        for (int n = 0; n < count; n++) {
+            Object array = t.rangeArrays[n];
+            t.rangeArrays[n] = null;
+            int from = t.rangeBounds[2 * n];
+            int length = t.rangeBounds[2 * n + 1];
+            int site = t.rangeSites[n];
+            if (EXPLORE) {
+                for (int i = from; i < from + length; i++) element(t, array, i, site);
+                continue;
+            }
+            Class<?> c = array.getClass();
+            int scale = U.arrayIndexScale(c);
+            objects[n] = number(PhotofinishTable.near(t, array, site));
+            slots[2 * n] = (int) (PhotofinishNative.base(c) + (long) from * scale);
+            slots[2 * n + 1] = length * scale;
+        }
+        if (EXPLORE) return;
+        if (NOISE) {
+            PhotofinishNative.disturb();
+            return;
+        }
+        PhotofinishPoints.budget = PhotofinishPoints.LONG;
+        if (isShared(t.rangeSites[0]) && PhotofinishNative.isInternal()) return;
+        int[] sites = t.rangeSites;
+        PhotofinishNative.ranges(
+                objects[0], slots[0], slots[1], sites[0], objects[1], slots[2], slots[3], sites[1]);
+    }
+
     /** For the agent: keeps where a static field is under a number. */
     static synchronized int keepStatic(Class<?> c, long offset) {
         if (staticCount == statics.length) {

@@ -272,6 +272,10 @@ final class PhotofinishNative {
     /** The thread is about to do something that others can notice: returns when it may. */
     static native void point(int kind, long object, int slot, int site);
 
+    /** The same for one range of elements, or two: slots from the first on; the other object is 0 if there is none. */
+    static native void ranges(
+            long object, int slot, int slots, int site, long other, int otherSlot, int otherSlots, int otherSite);
+
     /** In an exploration: the name of an object that equivalent executions share; 0 if it has none. */
     static native long nameOf(Object o);
 

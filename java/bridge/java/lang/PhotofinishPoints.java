@@ -77,14 +77,16 @@ public final class PhotofinishPoints {
         if (t != null) PhotofinishControl.element(t, array, index, site);
     }
 
-    /** The elements of a range, all from `from` on if `length` is -1, one after the other. */
+    /** Elements of an array, all from `from` on if `length` is -1: with others of the same operation, see below. */
     public static void targetRange(Object array, int from, int length, int site) {
         PhotofinishThread t = Photofinish.self();
-        if (t == null || array == null || from < 0 || length < -1) return;
-        int left = PhotofinishTable.length(array) - from;
-        if (length > left) return; // the program's own call throws
-        if (length == -1) length = left;
-        for (int i = from; i < from + length; i++) PhotofinishControl.element(t, array, i, site);
+        if (t != null && array != null) PhotofinishControl.range(t, array, from, length, site);
+    }
+
+    /** The ranges named before are about to be accessed, all in one. */
+    public static void targetRanges() {
+        PhotofinishThread t = Photofinish.self();
+        if (t != null) PhotofinishControl.ranges(t);
     }
 
     public static void lockPoint(Object key, int what, int site) {

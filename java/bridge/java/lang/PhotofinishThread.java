@@ -85,6 +85,13 @@ public final class PhotofinishThread {
     /** Number of this thread among the controlled ones, plus one; 0 if it is not controlled. Set by the agent. */
     int place;
 
+    /** Ranges of elements that its next operation accesses: arrays, first element and number of each, sites. */
+    final Object[] rangeArrays = new Object[2];
+
+    final int[] rangeBounds = new int[4];
+    final int[] rangeSites = new int[2];
+    int rangeCount;
+
     /** The object whose monitor the thread waits for. */
     Object awaited;
 
