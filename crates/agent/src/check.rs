@@ -6,7 +6,7 @@
 use crate::Agent;
 use crate::jni::{Jni, Ref};
 use crate::memory::{MAX_SLOTS, RawClock, Word, bridge_epoch};
-use crate::stacks::{Frame, dotted};
+use crate::stacks::{Frame, type_name};
 use crate::threads::Thread;
 use contract::index;
 use detect::{InitIntervals, Prior, Reads, variable};
@@ -308,7 +308,7 @@ impl Agent {
         self.sites.with(sites[0], |_, s| match &s.target {
             Some(target) if !s.kind.is_element() => {
                 let statics = matches!(s.kind, SiteKind::StaticRead | SiteKind::StaticWrite);
-                self.field(dotted(&target.class), &target.name, statics)
+                self.field(type_name(&target.class), &target.name, statics)
             }
             _ => self.element(None, None, from.as_deref()),
         })
@@ -353,7 +353,7 @@ impl Agent {
             };
             let named = self.field_at(jni, holder, statics, i64::from(index::OFFSET - q.index));
             let (class, name) = named.unwrap_or_else(|| (class.unwrap_or_default(), "?".into()));
-            return self.field(dotted(&class), &name, statics);
+            return self.field(type_name(&class), &name, statics);
         }
         let named = self.sites.with(q.site, |_, s| {
             let statics = matches!(s.kind, SiteKind::StaticRead | SiteKind::StaticWrite);
@@ -371,7 +371,7 @@ impl Agent {
         } else {
             self.declaring(jni, q.owner, &target)
         };
-        let class = declaring.map_or_else(|| dotted(&target.class), |c| dotted(&c));
+        let class = declaring.map_or_else(|| type_name(&target.class), |c| type_name(&c));
         self.field(class, &target.name, statics)
     }
 
@@ -408,7 +408,7 @@ impl Agent {
         let from = from.map(ArraySource::from);
         let owner = from.as_ref().and_then(ArraySource::class);
         Location::Array {
-            array: class.map(dotted).unwrap_or_default(),
+            array: class.map(type_name).unwrap_or_default(),
             index,
             jdk: owner.and_then(|c| finding::told_owner(c, self.owners.is_jdk(c))),
             from,

@@ -226,7 +226,7 @@ impl Agent {
             .unwrap_or_else(|e| e.into_inner())
             .skipped += 1;
         self.findings.write(Line::Skipped(Skipped {
-            class: class.replace('/', "."),
+            class: encoding::names::dotted(class),
             method: method.map(str::to_owned),
             why: why.to_owned(),
         }));

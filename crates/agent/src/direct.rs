@@ -5,7 +5,7 @@
 
 use crate::Agent;
 use crate::jni::Jni;
-use crate::stacks::{self, dotted};
+use crate::stacks::{self, type_name};
 use contract::attempt::{SUCCEEDED, TRIED};
 use detect::{Detector, Finding};
 use protocol::Mode;
@@ -124,7 +124,7 @@ impl Agent {
             .of_slot(loc.slot)
         {
             return (
-                self.field(dotted(&f.class), &f.name, f.flags & 8 != 0),
+                self.field(type_name(&f.class), &f.name, f.flags & 8 != 0),
                 None,
             );
         }

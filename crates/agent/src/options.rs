@@ -3,9 +3,10 @@
 //! program that nobody controls.
 
 use crate::control::Settings;
+use encoding::percent;
 use instrument::FieldPattern;
 use instrument::repair::Repair;
-use protocol::{Mode, RunRequest, files, percent};
+use protocol::{Mode, RunRequest, files};
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStringExt;

@@ -88,7 +88,7 @@ impl Sites {
 
     pub fn frame(&self, site: u32) -> Option<Frame> {
         self.with(site, |class, s| Frame {
-            class: class.class.replace('/', ".").into(),
+            class: encoding::names::dotted(&class.class).into(),
             method: s.method.clone(),
             desc: Some(s.desc.clone()),
             file: class.file.clone(),

@@ -154,7 +154,7 @@ impl Method {
             .map_or_else(|| "?".into(), |(n, _)| n);
         Method {
             class: signature
-                .map_or_else(|| "?".to_string(), |s| dotted(&s))
+                .map_or_else(|| "?".to_string(), |s| type_name(&s))
                 .into(),
             name: name.into(),
             file: file.map(Into::into),
@@ -164,7 +164,7 @@ impl Method {
 }
 
 /// `Lcom/shop/Cart;` or `[[I` as people write it: `com.shop.Cart`, `int[][]`.
-pub fn dotted(signature: &str) -> String {
+pub fn type_name(signature: &str) -> String {
     let dims = signature.bytes().take_while(|b| *b == b'[').count();
     let element = &signature[dims..];
     let name = match element.as_bytes() {
@@ -188,10 +188,10 @@ mod tests {
 
     #[test]
     fn signatures_as_people_write_them() {
-        assert_eq!(dotted("Lcom/shop/Cart;"), "com.shop.Cart");
-        assert_eq!(dotted("[[I"), "int[][]");
-        assert_eq!(dotted("[Ljava/lang/String;"), "java.lang.String[]");
-        assert_eq!(dotted("a/B"), "a.B");
+        assert_eq!(type_name("Lcom/shop/Cart;"), "com.shop.Cart");
+        assert_eq!(type_name("[[I"), "int[][]");
+        assert_eq!(type_name("[Ljava/lang/String;"), "java.lang.String[]");
+        assert_eq!(type_name("a/B"), "a.B");
     }
 
     #[test]

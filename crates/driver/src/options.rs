@@ -96,7 +96,7 @@ pub fn agent_argument(library: &Path, out: &Path) -> OsString {
     let mut text = OsString::from("-agentpath:");
     text.push(library);
     text.push("=out=");
-    text.push(protocol::percent::encode(out.as_os_str().as_bytes()));
+    text.push(encoding::percent::encode(out.as_os_str().as_bytes()));
     text
 }
 

@@ -4,10 +4,11 @@
 
 use crate::error::{Context, Error};
 use crate::owners::Owners;
-use crate::traces::{self, dotted};
+use crate::traces;
 use crate::verdict::{Answer, Facts};
 use ::detect::held::HeldLocks;
 use ::detect::{Finding, Kind, Late};
+use encoding::names::dotted;
 use findings::finding::{self, AccessOp, ArraySource, Findings, Frame, Location, Race, Summary};
 use findings::merge::Merge;
 use findings::result::{Program, Run};

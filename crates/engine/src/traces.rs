@@ -37,8 +37,3 @@ pub fn shorten(path: &Path, to: &Path, most: u64) -> Result<Option<u64>, Error> 
         .context("cannot write the new trace")?;
     Ok(Some(events))
 }
-
-/// Internal class names with dots, as people write them.
-pub fn dotted(class: &str) -> String {
-    class.replace('/', ".")
-}

@@ -9,27 +9,29 @@ use std::process::Command;
 /// edge that is not here points back, or makes a part know more than it should.
 const MAY_USE: &[(&str, &[&str])] = &[
     // Bytes and events, and numbers that Java shares.
+    ("encoding", &[]),
     ("classfile", &[]),
-    ("trace", &[]),
+    ("trace", &["encoding"]),
     ("order", &[]),
     ("litmus", &["trace"]),
     ("contract", &["trace"]),
     // Algorithms.
-    ("instrument", &["classfile"]),
+    ("instrument", &["classfile", "encoding"]),
     ("detect", &["order", "trace"]),
     ("predict", &["detect", "order", "trace"]),
-    ("retrace", &["classfile", "predict", "trace"]),
+    ("retrace", &["classfile", "encoding", "predict", "trace"]),
     ("explore", &[]),
-    ("schedule", &["explore"]),
+    ("schedule", &["encoding", "explore"]),
     ("advise", &["trace"]),
     // What crosses a process boundary, and what was found.
-    ("protocol", &["classfile", "detect", "explore"]),
+    ("protocol", &["classfile", "detect", "encoding", "explore"]),
     ("findings", &["detect", "protocol"]),
     // The two sides of a run.
     (
         "agent",
         &[
             "classfile",
+            "encoding",
             "instrument",
             "trace",
             "order",
@@ -40,7 +42,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "contract",
         ],
     ),
-    ("driver", &["explore", "findings", "protocol", "schedule"]),
+    (
+        "driver",
+        &["encoding", "explore", "findings", "protocol", "schedule"],
+    ),
     // Configurations in, findings out.
     (
         "engine",
@@ -49,6 +54,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "classfile",
             "detect",
             "driver",
+            "encoding",
             "explore",
             "findings",
             "instrument",
@@ -60,13 +66,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // Renderers.
-    ("report", &["findings", "schedule"]),
+    ("report", &["encoding", "findings", "schedule"]),
     // Arguments, progress, output, exit codes.
     (
         "photofinish",
         &[
-            "detect", "driver", "engine", "explore", "findings", "predict", "report", "schedule",
-            "trace",
+            "detect", "driver", "encoding", "engine", "explore", "findings", "predict", "report",
+            "schedule", "trace",
         ],
     ),
     ("bench", &["detect", "driver", "trace"]),

@@ -4,13 +4,14 @@
 
 use classfile::flow::{Flow, Kind, Origin, State};
 use classfile::{Code, Insn, Operand, Pool, method as method_desc, op};
+use encoding::names::dotted;
 
 use std::sync::Arc;
 
 use crate::class::{ClassCx, Mode};
 use crate::escape::{self, Outcome};
 use crate::locals::LocalNames;
-use crate::method::{WeaveError, dotted};
+use crate::method::WeaveError;
 use crate::policy::Level;
 use crate::site::MemberRef;
 

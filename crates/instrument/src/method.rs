@@ -204,11 +204,6 @@ pub(crate) fn call_probe(asm: &mut Asm<'_>, probe: Probe, cp: u16) {
     asm.raw(&[op::INVOKESTATIC, a, b], probe.slots(), 0);
 }
 
-/// The class name of an instruction's `Class` constant, dotted.
-pub(crate) fn dotted(name: &str) -> String {
-    name.replace('/', ".")
-}
-
 /// Does the method overwrite its local 0?
 pub(crate) fn keeps_this(code: &Code<'_>) -> bool {
     !code.insns.iter().any(|i| {

@@ -22,9 +22,10 @@
 //! is not synchronized where it used to be: such a method loses the mark.
 
 use classfile::{Asm, ClassFile, Member, Snippet, acc, op};
+use encoding::names::dotted;
 
 use crate::bracket::Bracket;
-use crate::method::{WeaveError, Weaver, dotted};
+use crate::method::{WeaveError, Weaver};
 use crate::probes::{self, BRIDGE, ITSELF};
 use crate::site::{Site, SiteKind};
 

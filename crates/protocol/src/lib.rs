@@ -10,7 +10,6 @@
 //! | `control` | those of them that controlled runs write |
 //! | `summary` | `summary.json`, and how a run ended |
 //! | `execution` | executions of an exploration; what workers are told and answer |
-//! | `percent` | the one percent-coding, for paths and statements inside other text |
 //!
 //! A run directory belongs to one run. The driver writes `request.json` there and
 //! starts the JVM with `-agentpath:LIBRARY=out=DIR`; the agent writes all else.
@@ -19,7 +18,6 @@ pub mod control;
 pub mod execution;
 pub mod files;
 pub mod finding;
-pub mod percent;
 pub mod request;
 pub mod summary;
 

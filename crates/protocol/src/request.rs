@@ -1,8 +1,8 @@
 //! What a run is asked, `request.json`. Whatever is absent has a default, so that
 //! the agent also works when somebody loads it by hand.
 
-use crate::percent;
 use detect::{DETECTORS, Kind, fasttrack, hybrid};
+use encoding::percent;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

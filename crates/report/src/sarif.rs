@@ -8,6 +8,7 @@
 
 use crate::terminal::{Sources, location, member, place};
 use crate::timeline::{Timeline, Timelines, of};
+use encoding::percent;
 use findings::confirmed::{Deadlock, Failure, Harm};
 use findings::finding::Frame;
 use findings::fingerprint::digest;
@@ -329,7 +330,7 @@ impl Context<'_> {
         });
         let path = below.unwrap_or(path);
         let path = path.trim_start_matches("./");
-        let encoded = encoded(path);
+        let encoded = percent::encode(path.as_bytes());
         if path.starts_with('/') {
             format!("file://{encoded}")
         } else {
@@ -367,20 +368,6 @@ fn with_id(location: &Value, id: usize) -> Value {
 fn sentence(access: &Access) -> String {
     let op = access.op.word();
     format!("{op} by thread \"{}\"", clean(&access.thread))
-}
-
-/// A path with everything escaped that has a meaning in a URI.
-fn encoded(path: &str) -> String {
-    let mut uri = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                uri.push(char::from(byte));
-            }
-            _ => uri += &format!("%{byte:02X}"),
-        }
-    }
-    uri
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub struct Stats {
 
 impl Stats {
     pub(crate) fn impure(&mut self, callee: &Callee) {
-        let name = format!("{}.{}", callee.class.replace('/', "."), callee.name);
+        let name = format!("{}.{}", encoding::names::dotted(&callee.class), callee.name);
         *self.impure.entry(name).or_default() += 1;
     }
 }

@@ -158,7 +158,7 @@ pub fn what(op: &Op) -> String {
 
 /// Where a statement is: `pack.Class.method File.java:12`.
 pub fn place(site: &Site) -> String {
-    let mut text = format!("{}.{}", site.class.replace('/', "."), site.method);
+    let mut text = format!("{}.{}", encoding::names::dotted(&site.class), site.method);
     match (&site.file, site.line) {
         (Some(file), Some(line)) => text += &format!(" {file}:{line}"),
         (Some(file), None) => text += &format!(" {file}"),

@@ -12,7 +12,7 @@
 //! 1 LZ4), the unpacked length as varint, and the bytes.
 
 use crate::crc::crc32;
-use crate::varint::{Input, put};
+use encoding::varint::{Input, put};
 
 pub(crate) const MAGIC: [u8; 4] = *b"PFck";
 pub(crate) const FRAME: usize = 16;

@@ -10,7 +10,7 @@ use crate::chunk;
 use crate::event::{Loc, ObjId, Op, SiteId, ThreadId};
 use crate::model::Model;
 use crate::raw::{self, Record};
-use crate::varint::Input;
+use encoding::varint::Input;
 
 /// A chunk whose checksum was right but whose contents make no sense.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -21,7 +21,7 @@ use crate::chunk::{self, Kind};
 use crate::event::{Op, SiteId, ThreadId};
 use crate::model::Model;
 use crate::raw::{self, Record, Records};
-use crate::varint::put;
+use encoding::varint::put;
 
 /// Longer sequences are split: 32 bytes a record at worst stay far below the
 /// largest chunk.

@@ -347,7 +347,7 @@ fn one_program<R>(inputs: &[Input<R>]) -> Result<(), JoinError> {
                 return Err(JoinError::OtherClass {
                     first,
                     second,
-                    class: class.replace('/', "."),
+                    class: encoding::names::dotted(&class),
                 });
             }
         }

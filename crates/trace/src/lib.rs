@@ -24,7 +24,6 @@ mod rows;
 mod stats;
 pub mod std_text;
 pub mod tables;
-mod varint;
 mod writer;
 
 pub use cut::{Cut, cut};

@@ -14,7 +14,7 @@
 //! The encoder asks the model for the codes; the decoder gives it the codes.
 //! Both update it the same way. The numbers here are part of the format.
 
-use crate::varint::{Input, put, unzigzag, zigzag};
+use encoding::varint::{Input, put, unzigzag, zigzag};
 
 const SITES: usize = 256;
 const OBJECTS: usize = 256;

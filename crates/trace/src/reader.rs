@@ -18,8 +18,8 @@ use crate::event::ThreadId;
 use crate::merge::{Events, Scope};
 use crate::rows::{Row, RowIn, split_row};
 use crate::tables::*;
-use crate::varint::Input;
 use crate::writer::{FILE_HEAD, MAJOR, OLDEST, SIGNATURE};
+use encoding::varint::Input;
 
 /// How the file ended.
 #[derive(Clone, PartialEq, Eq, Debug)]

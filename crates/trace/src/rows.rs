@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::chunk::Kind;
 use crate::event::{ObjId, SiteId, ThreadId};
 use crate::tables::*;
-use crate::varint::{Input, put, unzigzag, zigzag};
+use encoding::varint::{Input, put, unzigzag, zigzag};
 use rustc_hash::FxHashMap;
 
 /// Strings of the file so far, on the writing side.

@@ -9,7 +9,7 @@ use crate::event::{ObjId, Op, SiteId, ThreadId};
 use crate::raw::Record;
 use crate::rows::{Interner, Row, RowOut};
 use crate::tables::*;
-use crate::varint::put;
+use encoding::varint::put;
 
 /// First bytes of a file: not text, and broken by transfers that think it is.
 pub(crate) const SIGNATURE: [u8; 8] = *b"\x89PFT\r\n\x1a\n";

@@ -118,7 +118,7 @@ impl Bridge {
 
     /// The class of this name as seen from a loader, not initialised.
     pub fn find<'env>(&self, jni: Jni<'env>, name: &str, loader: Ref) -> Ref<'env> {
-        let name = jni.new_string(&name.replace('/', "."));
+        let name = jni.new_string(&encoding::names::dotted(name));
         self.calls.find(jni, name.get(), loader)
     }
 }

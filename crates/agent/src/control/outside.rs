@@ -152,7 +152,7 @@ impl Control {
         // that. Whether somebody who joins it comes before or after is the same.
         if !self.has_ended(jni, o) {
             let class = a.jvmti.class_signature(jni.class_of(o)).unwrap_or_default();
-            let class = crate::stacks::dotted(&class);
+            let class = crate::stacks::type_name(&class);
             self.name_uncontrolled(
                 a,
                 Cause::Other,

@@ -17,6 +17,7 @@
 
 mod diff;
 mod explored;
+mod java_source;
 mod paths;
 mod stable_names;
 mod to_bytecode;
@@ -34,11 +35,11 @@ use crate::verdict::{Answer, Facts};
 use ::advise::{Explanation, Kind, Race, Variable, Words};
 use driver::options::{Mode, Statement};
 use driver::store::Store;
+use encoding::names::dotted;
 use findings::advice::{Story, Suggestion, Validated};
 use findings::result::Report;
 use paths::Paths;
 use protocol::RunEnd;
-use stable_names::dotted;
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

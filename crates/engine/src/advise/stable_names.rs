@@ -7,6 +7,7 @@
 use crate::offline;
 use crate::owners::Owners;
 use advise::{Name, Variable};
+use encoding::names::dotted;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use trace::tables::{Member, Site, SiteKind};
@@ -265,7 +266,7 @@ impl OfTrace {
                 self.objects.entry(object).or_insert_with(|| {
                     let class = tables.objects.get(&object);
                     let class = class.map_or("an object", |o| &o.class);
-                    book.name(Thing::Object(class.replace('/', ".")))
+                    book.name(Thing::Object(dotted(class)))
                 });
             }
             Op::Join(thread) => {
@@ -323,10 +324,7 @@ impl OfTrace {
             return;
         }
         let held = site.and_then(held_by).unwrap_or_else(|| {
-            let class = tables
-                .objects
-                .get(&lock.0)
-                .map(|o| o.class.replace('/', "."));
+            let class = tables.objects.get(&lock.0).map(|o| dotted(&o.class));
             Held::Other(class.unwrap_or_else(|| "a lock".into()))
         });
         let name = book.name(Thing::Lock(held));
@@ -358,7 +356,7 @@ fn array(tables: &Tables, loc: Loc, site: Option<&Site>) -> String {
     let object = tables.objects.get(&loc.obj);
     let made = object.and_then(|o| tables.sites.get(&o.site));
     match (from, made) {
-        (Some(from), _) if !from.contains(' ') => from.replace('/', "."),
+        (Some(from), _) if !from.contains(' ') => dotted(from),
         (_, Some(made)) => format!(
             "the array made at {}:{}",
             made.file.as_deref().unwrap_or(&made.class),
@@ -473,8 +471,4 @@ impl advise::Words for StableNames {
 
 fn words(field: &Field) -> String {
     format!("{}.{}", dotted(&field.class), field.name)
-}
-
-pub fn dotted(class: &str) -> String {
-    class.replace('/', ".")
 }

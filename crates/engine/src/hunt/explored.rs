@@ -10,7 +10,7 @@
 //! program depends on more than the schedule.
 
 use super::Hunt;
-use super::stages::{TOO_LONG, VERIFY, counted, launch};
+use super::stages::{TOO_LONG, VERIFY, launch};
 use crate::config::ControlConfig;
 use crate::controlled_run;
 use crate::error::Error;
@@ -21,6 +21,7 @@ use driver::store::Store;
 use findings::confirmed::{Effect, Replay};
 use findings::exploration::Exploration;
 use findings::result::{Race, Report, Status};
+use findings::text::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -131,7 +132,7 @@ fn fits(explored: &Exploration, took: Duration, time: Duration) -> bool {
 
 /// What it was, for the list of stages.
 fn note(explored: &Exploration) -> String {
-    let many = counted(explored.executions, "execution");
+    let many = counted(explored.executions, "execution", "executions");
     if explored.complete {
         return format!("{many}, complete");
     }
@@ -152,7 +153,7 @@ fn note(explored: &Exploration) -> String {
 
 /// What a complete exploration says of the program.
 fn sentence(explored: &Exploration, found: &Report) -> String {
-    let many = counted(explored.executions, "execution");
+    let many = counted(explored.executions, "execution", "executions");
     let parts = [
         (found.races.len(), "data race"),
         (found.deadlocks.len(), "deadlock"),
@@ -161,7 +162,7 @@ fn sentence(explored: &Exploration, found: &Report) -> String {
     let shown: Vec<String> = parts
         .into_iter()
         .filter(|(n, _)| *n > 0)
-        .map(|(n, what)| counted(n as u64, what))
+        .map(|(n, what)| counted(n as u64, what, &format!("{what}s")))
         .collect();
     match shown.is_empty() {
         true => format!(

@@ -19,6 +19,7 @@ use driver::process::{Output, Stopped};
 use driver::run::RunResult;
 use findings::finding;
 use findings::result::{Race, Report, Status};
+use findings::text::counted;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -199,7 +200,7 @@ fn predict_from_recording(hunt: &mut Hunt<'_>) -> Result<String, Error> {
             Ok(format!(
                 "1 recorded run of {} events, {} predicted from it",
                 events.unwrap_or(0),
-                counted(many as u64, "race")
+                counted(many as u64, "race", "races")
             ))
         }
         Err(error) => {
@@ -265,8 +266,8 @@ fn try_to_confirm(hunt: &mut Hunt<'_>, share: f64) -> Result<String, Error> {
     }
     Ok(format!(
         "{} for {}, {made} made to happen",
-        counted(trials, "trial"),
-        counted(untried.len() as u64, "pair")
+        counted(trials, "trial", "trials"),
+        counted(untried.len() as u64, "pair", "pairs")
     ))
 }
 
@@ -348,9 +349,9 @@ fn hidden(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     let found = hunt.report.races.len().saturating_sub(before);
     Ok(format!(
         "{} under control ({}), {}",
-        counted(ran as u64, "run"),
+        counted(ran as u64, "run", "runs"),
         SEEKERS.join(", "),
-        counted(found as u64, "further race")
+        counted(found as u64, "further race", "further races")
     ))
 }
 
@@ -416,8 +417,8 @@ fn held_back(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     let found = hunt.report.races.len().saturating_sub(before);
     Ok(format!(
         "{} with threads held back ({DRFINDER}), {}",
-        counted(ran, "run"),
-        counted(found as u64, "further race")
+        counted(ran, "run", "runs"),
+        counted(found as u64, "further race", "further races")
     ))
 }
 
@@ -457,7 +458,10 @@ fn try_repairs(hunt: &mut Hunt<'_>) -> Result<String, Error> {
             hunt.interrupted |= advised.interrupted;
             hunt.limited |= advised.out_of_time;
             let repairs = take_advice(hunt, &advised.answer.report);
-            Ok(format!("{} suggested", counted(repairs as u64, "repair")))
+            Ok(format!(
+                "{} suggested",
+                counted(repairs as u64, "repair", "repairs")
+            ))
         }
         Err(error) => {
             hunt.failed = true;
@@ -505,11 +509,6 @@ pub fn launch(hunt: &Hunt<'_>) -> LaunchConfig {
         keep: None,
         ..hunt.config.launch.clone()
     }
-}
-
-/// `1 run`, `3 runs`.
-pub fn counted(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// A run in which the operating system decides who goes on.

@@ -4,9 +4,9 @@
 use super::{Input, PredictConfig, steps};
 use crate::error::{Context, Error};
 use crate::offline::{HeldLock, Names};
-use crate::traces::dotted;
 use ::predict::atomicity::{self, Part, Unit, What};
 use ::predict::property::{self, Kind, Labelled, Limits, Named, Spec};
+use encoding::names::dotted;
 use findings::finding::{AccessOp, Frame, Location};
 use findings::prediction::{
     AtomicityViolation, NamedEvent, Part as PartOf, Property, PropertyStatus, UnitAccess,

@@ -4,9 +4,9 @@
 
 use classfile::flow::{Flow, Kind, Origin};
 use classfile::{ClassFile, Code, Editor, Insn, Snippet, op};
+use encoding::names::dotted;
 
 use super::{Line, RepairError, decode, method_of};
-use crate::method::dotted;
 
 /// The class of the bridge that has the handles.
 pub const HANDLES: &str = "java/lang/PhotofinishElements";

@@ -238,7 +238,7 @@ impl<'a> Making<'a> {
 
 fn frame(site: &Site) -> Frame {
     Frame {
-        class: site.class.replace('/', "."),
+        class: encoding::names::dotted(&site.class),
         method: site.method.clone(),
         desc: None,
         file: site.file.clone(),

@@ -6,7 +6,6 @@
 
 mod model;
 mod read;
-mod varint;
 mod write;
 
 pub use read::{Error, read};

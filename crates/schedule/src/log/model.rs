@@ -5,8 +5,8 @@
 //! statement accesses from where it went the last time. Tables have a fixed
 //! size and are indexed modulo it, so no input makes them grow.
 
-use super::varint::{Input, put, put_delta};
 use crate::op::{Kind, Op, Thread};
+use encoding::varint::{Input, put, put_delta};
 
 const SITES: usize = 1024;
 const THREADS: usize = 256;
@@ -85,7 +85,7 @@ impl Model {
     pub(super) fn take(&mut self, first: u8, input: &mut Input<'_>) -> Option<(Thread, Op)> {
         let kind = Kind::from_number(first & 0x1f)?;
         let thread = match first & SAME_THREAD {
-            0 => input.small()?,
+            0 => input.u32()?,
             _ => self.thread,
         };
         let before = self.at[thread as usize % THREADS];

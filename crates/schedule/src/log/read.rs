@@ -1,10 +1,10 @@
 //! Reading a log, up to its end or to the last record that is whole.
 
 use super::model::{Model, STEP};
-use super::varint::Input;
 use super::write::{END, HEADER, HIT, MAJOR, NOTE, SIGNATURE, SITE, THREAD, TICK};
 use super::{Digest, End, Entry, Header, Log, Site, ThreadRow};
 use crate::op::{Hit, Kind, Op, Ready};
+use encoding::varint::Input;
 use rustc_hash::FxHashMap;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -17,7 +17,7 @@ pub enum Error {
 
 /// Never panics, whatever the bytes are.
 pub fn read(bytes: &[u8]) -> Result<Log, Error> {
-    let mut input = Input { rest: bytes };
+    let mut input = Input::new(bytes);
     if input.bytes(8) != Some(&SIGNATURE) {
         return Err(Error::NotALog);
     }
@@ -29,7 +29,7 @@ pub fn read(bytes: &[u8]) -> Result<Log, Error> {
         return Err(Error::Version(major));
     }
     let mut reader = Reader::default();
-    while !input.rest.is_empty() {
+    while !input.is_empty() {
         if reader.log.end.is_some() {
             reader.log.complete = false;
             break;
@@ -68,26 +68,24 @@ impl Reader {
             self.log.entries.push(Entry::Tick);
             return Some(());
         }
-        let len = input.number()?;
-        let mut row = Input {
-            rest: input.bytes(len)?,
-        };
+        let len = usize::try_from(input.u64()?).ok()?;
+        let mut row = Input::new(input.bytes(len)?);
         match tag {
             HEADER => self.log.header = header(&mut row)?,
             THREAD => {
-                let number = row.small()?;
+                let number = row.u32()?;
                 let name = row.text()?;
-                let parent = row.small_option()?;
+                let parent = row.option_u32()?;
                 self.log.threads.insert(number, ThreadRow { name, parent });
             }
             SITE => {
-                let number = row.small()?;
+                let number = row.u32()?;
                 let site = site(&mut row)?;
                 self.identities.insert(number, site.identity());
                 self.log.sites.insert(number, site);
             }
             HIT => self.log.entries.push(Entry::Hit(Hit {
-                step: row.number()?,
+                step: row.u64()?,
                 first: ready(&mut row)?,
                 second: ready(&mut row)?,
             })),
@@ -95,7 +93,7 @@ impl Reader {
             END => {
                 let end = End {
                     outcome: row.text()?,
-                    steps: row.number()?,
+                    steps: row.u64()?,
                     digest: u64::from_le_bytes(row.bytes(8)?.try_into().ok()?),
                 };
                 self.log.complete = end.steps == self.steps && end.digest == self.digest.0;
@@ -111,11 +109,11 @@ impl Reader {
 fn header(row: &mut Input<'_>) -> Option<Header> {
     let mut header = Header {
         strategy: row.text()?,
-        seed: row.number()?,
-        clock: row.number()?,
+        seed: row.u64()?,
+        clock: row.u64()?,
         parameters: Vec::new(),
     };
-    for _ in 0..row.number()? {
+    for _ in 0..row.u64()? {
         header.parameters.push((row.text()?, row.text()?));
     }
     Some(header)
@@ -126,9 +124,9 @@ fn site(row: &mut Input<'_>) -> Option<Site> {
         class: row.text()?,
         method: row.text()?,
         descriptor: row.text()?,
-        bci: row.small()?,
-        line: row.small_option()?,
-        file: match row.number()? {
+        bci: row.u32()?,
+        line: row.option_u32()?,
+        file: match row.u64()? {
             0 => None,
             _ => Some(row.text()?),
         },
@@ -137,12 +135,12 @@ fn site(row: &mut Input<'_>) -> Option<Site> {
 
 fn ready(row: &mut Input<'_>) -> Option<Ready> {
     Some(Ready {
-        thread: row.small()?,
+        thread: row.u32()?,
         op: Op {
-            kind: Kind::from_number(u8::try_from(row.number()?).ok()?)?,
-            site: row.small()?,
-            obj: row.number()?,
-            slot: row.small()?,
+            kind: Kind::from_number(u8::try_from(row.u64()?).ok()?)?,
+            site: row.u32()?,
+            obj: row.u64()?,
+            slot: row.u32()?,
         },
     })
 }

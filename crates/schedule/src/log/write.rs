@@ -1,9 +1,9 @@
 //! Writing a log as the run goes: one write a record.
 
 use super::model::Model;
-use super::varint::{put, put_option, put_text};
 use super::{Digest, End, Header, Site};
 use crate::op::{Hit, Op, Ready, Thread};
+use encoding::varint::{put, put_option, put_text};
 use rustc_hash::FxHashMap;
 use std::io::{self, Write};
 

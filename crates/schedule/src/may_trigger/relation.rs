@@ -17,6 +17,7 @@
 //! A reader takes any bytes: what is not a relation of this version is refused
 //! with the number of the line, never guessed at.
 
+use encoding::percent;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -231,32 +232,11 @@ impl Plan {
 }
 
 fn encode(text: &mut String, name: &str) {
-    for c in name.chars() {
-        if c == '%' || c.is_whitespace() || c.is_control() {
-            let mut buffer = [0; 4];
-            for byte in c.encode_utf8(&mut buffer).bytes() {
-                let _ = write!(text, "%{byte:02X}");
-            }
-        } else {
-            text.push(c);
-        }
-    }
+    *text += &percent::encode_but(name.as_bytes(), |byte| byte.is_ascii_graphic());
 }
 
 fn decode(word: &str) -> Option<String> {
-    let mut out = Vec::with_capacity(word.len());
-    let mut bytes = word.bytes();
-    while let Some(byte) = bytes.next() {
-        out.push(match byte {
-            b'%' => {
-                let digit = |b: u8| char::from(b).to_digit(16);
-                let (high, low) = (digit(bytes.next()?)?, digit(bytes.next()?)?);
-                u8::try_from(high * 16 + low).ok()?
-            }
-            byte => byte,
-        });
-    }
-    String::from_utf8(out).ok()
+    String::from_utf8(percent::decode(word)?).ok()
 }
 
 #[cfg(test)]
