@@ -10,6 +10,7 @@ mod cli;
 mod confirm;
 mod control;
 mod ends;
+mod exit_codes;
 mod followed;
 mod hunt;
 mod hunt_ends;

@@ -1,0 +1,51 @@
+//! The README's table of exit codes, on a program without a race that looks like
+//! one with: a suspicion makes no 66, with any command.
+
+use test_support::programs::{Detected, Program};
+
+fn handed(args: &[&str]) -> Program {
+    Program::own(&[&["Handed"], args].concat())
+}
+
+fn statuses(done: &Detected) -> Vec<&str> {
+    let statuses = done.races().iter().map(|race| race["status"].as_str());
+    statuses.map(Option::unwrap).collect()
+}
+
+#[test]
+fn a_suspicion_is_no_finding() {
+    let results = tempfile::tempdir().unwrap();
+    let results = results.path().to_str().unwrap();
+    let run = |options: &[&str]| handed(&[]).reported(options);
+    // It is listed, and counts where somebody wants it to.
+    let hybrid = ["detect", "--detector", "hybrid"];
+    let listed = run(&hybrid);
+    assert_eq!(statuses(&listed), ["potential"], "{}", listed.report);
+    assert_eq!(listed.code, Some(0), "{}", listed.stderr);
+    let asked = run(&[&hybrid[..], &["--fail-on", "potential"]].concat());
+    assert_eq!(asked.code, Some(66), "{}", asked.stderr);
+    // Tried in vain.
+    let tried = run(&["confirm", "--trials", "3", "--results", results]);
+    assert_eq!(statuses(&tried), ["potential"], "{}", tried.report);
+    assert_eq!(tried.code, Some(0), "{}", tried.stderr);
+    for command in ["detect", "predict", "advise"] {
+        let done = run(&[command]);
+        assert_eq!(done.code, Some(0), "{command}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn without_time_there_is_no_answer() {
+    let results = tempfile::tempdir().unwrap();
+    let results = results.path().to_str().unwrap();
+    for command in [
+        &["confirm", "--trials", "3", "--results", results][..],
+        &["hunt", "--no-config", "--results", results],
+        &["verify", "--results", results],
+        &["detect"],
+    ] {
+        let done = handed(&["slow"]).under(&[command, &["--time-limit", "1s"]].concat());
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(75), "{command:?}: {said}");
+    }
+}
