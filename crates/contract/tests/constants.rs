@@ -194,6 +194,11 @@ fn groups() -> Vec<Group> {
             INTERRUPTIBLE = guided::INTERRUPTIBLE,
             TRIED = guided::TRIED,
         }
+        "Where a thread is at a loop in which it may wait (schedule::guided)." int "LOOP_" {
+            HEAD = guided::at_loop::HEAD,
+            AGAIN = guided::at_loop::AGAIN,
+            LEFT = guided::at_loop::LEFT,
+        }
         "What lockPoint is told (instrument::models::what)." int "LOCK_" {
             LOCK = what::LOCK,
             TRY_LOCK = what::TRY_LOCK,

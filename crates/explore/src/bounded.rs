@@ -111,6 +111,16 @@ impl Bounded {
     }
 }
 
+/// A number for the class of equivalent executions that this one belongs to.
+pub fn class_of(execution: &Execution) -> u128 {
+    let history = History::new(execution);
+    let mut classes = Classes::new(&history);
+    for at in 0..execution.steps.len() {
+        classes.push(at);
+    }
+    classes.sum
+}
+
 /// Every way in which a thread can go on.
 fn picks(ready: &Ready) -> impl Iterator<Item = Label> + '_ {
     (0..ready.picks).map(|pick| Label {

@@ -94,6 +94,12 @@ impl Campaign {
         Ok(())
     }
 
+    /// An execution that is no part of the exploration, such as a sample, has shown that these
+    /// statements race.
+    pub fn saw_races(&mut self, racing: impl IntoIterator<Item = u32>) {
+        self.race(racing);
+    }
+
     /// See [`Explorer::give_back`].
     pub fn give_back(&mut self, task: &Task) -> Result<(), Error> {
         if task.round == self.round {

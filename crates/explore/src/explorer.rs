@@ -4,6 +4,7 @@ use crate::bounded::Bounded;
 use crate::history::History;
 use crate::op::{Execution, Label, Touching};
 use crate::races::{other_picks, reversals};
+use crate::sample::Sample;
 use crate::search::{Divergence, Guide, Order};
 use crate::tree::{NodeId, ROOT, State, Tree};
 use serde::{Deserialize, Serialize};
@@ -28,11 +29,16 @@ pub struct Job {
     pub beginning: Vec<Label>,
     pub order: Order,
     pub preemptions: Option<u32>,
+    /// Behind the beginning the schedule is drawn. Such an execution is nobody's part of the
+    /// exploration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Sample>,
 }
 
 impl Job {
     pub fn guide(&self) -> Guide {
-        Guide::new(self.beginning.clone(), self.order, self.preemptions)
+        let guide = Guide::new(self.beginning.clone(), self.order, self.preemptions);
+        guide.sampling(self.sample)
     }
 }
 
@@ -215,6 +221,7 @@ impl Explorer {
             beginning,
             order: self.config.order,
             preemptions: self.config.preemptions,
+            sample: None,
         })
     }
 

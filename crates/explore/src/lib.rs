@@ -63,6 +63,7 @@
 //! | `bounded` | the search with a bound on preemptions |
 //! | `rules` | who can go on, and what a step does, for callers that make executions |
 //! | `search` | orders of search, and leading an execution |
+//! | `sample` | executions with drawn schedules, beside the exploration |
 
 mod bounded;
 mod campaign;
@@ -71,11 +72,14 @@ mod history;
 mod op;
 mod races;
 mod rules;
+mod sample;
 mod search;
 mod tree;
 
+pub use bounded::class_of;
 pub use campaign::{Campaign, Task};
 pub use explorer::{Config, Error, Explorer, Job, Progress, Stop, explore};
 pub use op::{Execution, Label, Loc, Object, Op, Ready, Step, Thread};
 pub use rules::{Made, Rules};
+pub use sample::{Sample, Way};
 pub use search::{Divergence, Guide, Order, Past};

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// A thread; 0 is the first one.
-pub type Thread = u32;
+pub type Thread = u64;
 
 /// An object, array, lock or class, by a name that is the same in equivalent
 /// executions.

@@ -5,6 +5,7 @@
 //! explored in the end is the same.
 
 use crate::op::{Execution, Label, Loc, Object, Op, Ready, Step, Thread};
+use crate::sample::{Sample, Sampler};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -156,6 +157,7 @@ pub struct Guide {
     /// How often a thread may be left that could go on.
     preemptions: Option<u32>,
     keep_ready: bool,
+    sampler: Option<Sampler>,
     past: Past,
     run: Execution,
     /// The step being made.
@@ -169,10 +171,17 @@ impl Guide {
             order,
             preemptions: bound,
             keep_ready: bound.is_some(),
+            sampler: None,
             past: Past::default(),
             run: Execution::default(),
             current: None,
         }
+    }
+
+    /// Draws who goes on where that is open.
+    pub fn sampling(mut self, sample: Option<Sample>) -> Guide {
+        self.sampler = sample.map(Sampler::new);
+        self
     }
 
     /// Whether the beginning is behind: who goes on is open.
@@ -206,12 +215,17 @@ impl Guide {
             }
             None => {
                 let forced = ready.iter().find(stays);
-                let chosen = match (self.preemptions, forced) {
-                    (Some(0), Some(same)) => Some(same),
-                    _ => self.past.choose(self.order, ready),
+                let chosen = match (&mut self.sampler, self.preemptions, forced) {
+                    (Some(sampler), ..) => sampler.choose(ready),
+                    (None, Some(0), Some(same)) => Some((same, 0)),
+                    _ => self.past.choose(self.order, ready).map(|r| (r, 0)),
                 };
-                let r = chosen.expect("somebody can go on");
-                (r.label.clone(), r.picks)
+                let (r, pick) = chosen.expect("somebody can go on");
+                let label = Label {
+                    pick,
+                    ..r.label.clone()
+                };
+                (label, r.picks)
             }
         };
         if let Some(left) = &mut self.preemptions

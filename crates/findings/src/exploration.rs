@@ -33,4 +33,16 @@ pub struct Exploration {
     pub limited: bool,
     /// `--resume` would go on.
     pub resumable: bool,
+    pub samples: Samples,
+}
+
+/// Schedules that were drawn beside the exploration.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Samples {
+    pub made: u64,
+    /// Classes of equivalent executions among them.
+    pub different: u64,
+    /// With which probability PCT would have met a bug of depth 1, 2 and so on.
+    pub pct_probability: Vec<f64>,
 }

@@ -187,7 +187,7 @@ pub struct Run {
     pub signal: Option<String>,
     /// `exit`, `halt`, `killed`, `time-limit`, `interrupted`, `not-started` or
     /// `offline`; of controlled runs also `deadlock`, `livelock`, `stuck` or
-    /// `limit`.
+    /// `limit`; of an exploration `cut`, where threads seemed to wait for ever and did not.
     pub ended: RunEnd,
     pub races: u64,
     pub seconds: f64,

@@ -14,7 +14,6 @@ use crate::policy::{Level, Policy, never_touched};
 use crate::probes::{BRIDGE, CONTROL_BRIDGE, Probe};
 use crate::shadow;
 use crate::site::{FieldInfo, MemberRef, Site, SiteKind, Skipped};
-use crate::spins::Quiet;
 use crate::{Error, method, monitor};
 
 /// What the probes feed.
@@ -169,8 +168,7 @@ pub(crate) struct ClassCx<'a> {
     skipped: Vec<Skipped>,
     missing: Vec<String>,
     pub(crate) control: ClassControl,
-    /// Methods that loops which only wait may call, as they were.
-    pub(crate) quiet: Quiet,
+    pub(crate) policy: &'a Policy,
     unsynchronized: Vec<(String, String)>,
     pub(crate) models: Vec<&'static Model>,
     /// Also accesses to what no other thread can know.
@@ -188,7 +186,7 @@ pub(crate) struct ClassCx<'a> {
 }
 
 impl<'a> ClassCx<'a> {
-    fn new(class: ClassFile<'a>, name: String, level: Level, request: &Request<'_>) -> Self {
+    fn new(class: ClassFile<'a>, name: String, level: Level, request: &Request<'a>) -> Self {
         let finalizes = name != "java/lang/Object"
             && class
                 .method_index("finalize", "()V")
@@ -202,10 +200,7 @@ impl<'a> ClassCx<'a> {
                 .filter(|m| !(bare && m.hook.only_orders()))
                 .chain(follow::models(&name, request.mode))
                 .collect(),
-            quiet: match control.explores && control.points && !jdk {
-                true => Quiet::analyse(&class),
-                false => Quiet::default(),
-            },
+            policy: request.policy,
             control,
             unsynchronized: Vec::new(),
             jdk,

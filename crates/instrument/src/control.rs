@@ -19,7 +19,7 @@ pub struct Control {
     /// Methods (`class#method#descriptor`) that say when a thread is in them.
     pub frames: BTreeSet<String>,
     /// All schedules are explored: every access is checked by itself, and loops
-    /// that only wait say so.
+    /// in which a thread may wait say so.
     pub explores: bool,
 }
 
@@ -68,6 +68,11 @@ pub(crate) struct ClassControl {
     elements: Vec<char>,
 }
 
+/// Whether a class of this level says what it is about to do.
+pub(crate) fn has_points(class: &str, level: Level) -> bool {
+    level == Level::Full || level > Level::None && class.starts_with("java/util/")
+}
+
 impl ClassControl {
     pub(crate) fn new(
         control: Option<&Control>,
@@ -81,7 +86,7 @@ impl ClassControl {
         let mut this = ClassControl {
             on: true,
             explores: control.explores,
-            points: level == Level::Full || level > Level::None && class.starts_with("java/util/"),
+            points: has_points(class, level),
             only_locks: control.only_locks,
             frames: frames(control, class),
             ..ClassControl::default()

@@ -9,6 +9,7 @@
 use classfile::{Asm, Insn, Operand, acc, op, slots};
 
 use crate::class::FieldUse;
+use crate::control::has_points;
 use crate::method::{WeaveError, Weaver};
 use crate::probes;
 use crate::site::{Site, SiteKind};
@@ -156,20 +157,32 @@ impl Weaver<'_, '_, '_> {
         Ok(())
     }
 
-    /// In an exploration, loops that only wait. Before all other probes: where a
-    /// loop begins comes before what its first instruction says.
+    /// In an exploration: loops in which a thread may wait, and what would show that it
+    /// does not. Before all other probes: where a loop begins comes before what its first
+    /// instruction says.
     pub(crate) fn waiting_loops(&mut self) -> Result<(), WeaveError> {
         if self.cx.control.explores && self.cx.control.points {
             let code = self.code;
             for insn in &code.insns {
+                self.effect(insn)?;
                 self.waiting_loop(insn)?;
             }
         }
         Ok(())
     }
 
-    /// A jump that closes a loop which only waits: says so, and so does the head of
-    /// the loop.
+    fn effect(&mut self, insn: &Insn) -> Result<(), WeaveError> {
+        let policy = self.cx.policy;
+        let has_probes = |class: &str| has_points(class, policy.level(class));
+        if spins::has_effect(&self.cx.class.pool, insn, has_probes) {
+            let snippet = self.snippet(probes::WROTE, |_| {})?;
+            self.editor.insert_before(insn.pc, snippet);
+        }
+        Ok(())
+    }
+
+    /// A jump that closes a loop in which a thread may wait: says so, and so does the
+    /// head of the loop.
     fn waiting_loop(&mut self, insn: &Insn) -> Result<(), WeaveError> {
         let Operand::Branch(head) = insn.operand else {
             return Ok(());
@@ -181,36 +194,56 @@ impl Weaver<'_, '_, '_> {
             |i: &&Insn| matches!(i.operand, Operand::Branch(to) if to == head) && i.pc >= head;
         let last = self.code.insns.iter().rfind(leads_there);
         let end = last.map_or(insn.pc, |i| i.pc);
-        if !spins::only_waits(&self.cx.class.pool, &self.cx.quiet, self.code, end, head) {
+        let Some(locals) = spins::changing_locals(self.code, end, head) else {
             return Ok(());
-        }
+        };
         let number = self.loop_number(head);
         if insn.pc == end {
+            self.loop_state(&locals, head)?;
             let snippet = self.site_call(probes::LOOP_HEAD, number)?;
             self.editor.insert_before(head, snippet);
         }
+        self.loop_state(&locals, insn.pc)?;
         let snippet = self.site_call(probes::WAITS, number)?;
         self.editor.insert_before(insn.pc, snippet);
         let next = self.code.insns.iter().find(|i| i.pc > insn.pc);
         if let (true, Some(next)) = (op::is_conditional(insn.op), next) {
-            // Where the thread goes on if it does not jump: another loop, which
-            // is never closed.
-            let snippet = self.site_call(probes::LOOP_HEAD, !number)?;
+            // Where the thread goes on if it does not jump.
+            let snippet = self.site_call(probes::LOOP_LEFT, number)?;
             self.editor.insert_before(next.pc, snippet);
         }
         Ok(())
     }
 
-    /// A number for a loop that is the same in every run.
+    /// Tells what these locals hold, before an instruction.
+    fn loop_state(&mut self, locals: &[(u16, &'static str)], pc: u32) -> Result<(), WeaveError> {
+        for &(local, desc) in locals {
+            let probe = match desc {
+                "I" => probes::LOCAL_INT,
+                "J" => probes::LOCAL_LONG,
+                "F" => probes::LOCAL_FLOAT,
+                "D" => probes::LOCAL_DOUBLE,
+                _ => probes::LOCAL_REFERENCE,
+            };
+            let snippet = self.snippet(probe, |a| {
+                a.load(desc, local);
+            })?;
+            self.editor.insert_before(pc, snippet);
+        }
+        Ok(())
+    }
+
+    /// A number for a loop that is the same in every run: of the method in the upper half, of
+    /// the head in the lower.
     fn loop_number(&self, head: u32) -> i32 {
         let names = [self.cx.name.as_str(), &self.cx.method, &self.cx.desc];
         let bytes = names.iter().flat_map(|n| n.bytes());
-        let bytes = bytes.chain(head.to_be_bytes());
-        // FNV-1a.
+        // FNV-1a, its halves put together.
         let hash = bytes.fold(0x811c_9dc5u32, |hash, byte| {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
         });
-        hash as i32
+        let method = hash >> 16 ^ hash & 0xffff;
+        (method << 16 | head & 0xffff) as i32
     }
 }
 

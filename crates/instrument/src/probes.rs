@@ -293,10 +293,20 @@ probes! {
     TARGET_RANGES = "targetRanges" "()V";
     /// Before a jump backwards.
     LOOP = "loop" "()V";
-    /// Before a jump backwards that closes a loop which only waits: (its number).
+    /// Before a jump backwards that closes a loop in which a thread may wait: (its number).
     WAITS = "waits" "(I)V";
     /// At the head of such a loop, however it was reached.
     LOOP_HEAD = "loopHead" "(I)V";
+    /// Behind such a jump that was not made.
+    LOOP_LEFT = "loopLeft" "(I)V";
+    /// Before either of the first two, what each local holds that an iteration may change.
+    LOCAL_INT = "localInt" "(I)V";
+    LOCAL_LONG = "localLong" "(J)V";
+    LOCAL_FLOAT = "localFloat" "(F)V";
+    LOCAL_DOUBLE = "localDouble" "(D)V";
+    LOCAL_REFERENCE = "localReference" "(Ljava/lang/Object;)V";
+    /// In an exploration, before whatever may leave something behind in memory.
+    WROTE = "wrote" "()V";
     /// Before a modelled method of a lock: (key object, what, site), see `models::what`.
     LOCK_POINT = "lockPoint" "(Ljava/lang/Object;II)V";
     /// Before an Unsafe access: (base, offset, code, site).

@@ -1,142 +1,149 @@
-//! Loops in which a thread can only wait for others: whatever an iteration does
-//! not find in memory it forgets before the next. In an exploration of all
-//! schedules a thread that repeats such a loop, and has read nothing new,
-//! waits for a write.
+//! Loops in which a thread may wait for others. In an exploration of all schedules a
+//! thread that comes round such a loop, has changed nothing and has read nothing new
+//! waits for a write to what it read.
 //!
-//! The body of a loop is taken to be what stands between the jump back and its
-//! target. It may load, compute, compare, jump, and call methods that are known
-//! to do nothing but an atomic access or to give way, or methods of the same class
-//! that do nothing else either ([`Quiet`]). It may store into locals
-//! only if they are dead at the target: no path from there reads them before it
-//! writes them. It must not write to memory, allocate, lock or call anything else.
-//! (An atomic update that changes memory is noticed when it runs.)
+//! Whether an iteration changed anything is found out when it runs. What the next one
+//! does depends on memory and on the locals that are *live* at the head of the loop:
+//! those that some path from there reads before it writes them. So the head and
+//! every jump back tell the values of the locals that the loop stores and that are live at
+//! its head ([`changing_locals`]), and whatever else writes to memory says so
+//! ([`has_effect`]), in the loop and in all that it calls: getters, searches through arrays
+//! and lists, a look into a `ThreadLocal`. Where a call leads to code without probes, it
+//! counts as a write, unless it is known to leave nothing behind ([`is_harmless_call`]).
 //!
-//! Claim: if an iteration of such a loop made no change to memory and all that it
-//! read stays as it is, the next one does the same. Loops that are not recognised
-//! are run as they are.
+//! Claim: an iteration that begins and ends with the same live locals, writes nothing and
+//! reads what others do not change is followed by one that does the same. Not
+//! covered: native methods of the program that write to memory, and operands that are on the
+//! stack at the head of a loop, which no Java compiler leaves there.
 
-use classfile::{ClassFile, Code, Insn, Operand, Pool, acc, op};
-use rustc_hash::FxHashSet;
+use classfile::{Code, Insn, Operand, Pool, op};
 
-/// Methods of a class, by name and descriptor, that leave nothing behind but what
-/// they return, and that no other class can override. A method that calls itself,
-/// by whatever detour, is not among them.
-#[derive(Debug, Default)]
-pub(crate) struct Quiet {
-    class: String,
-    methods: FxHashSet<(String, String)>,
-}
-
-impl Quiet {
-    pub fn analyse(class: &ClassFile<'_>) -> Quiet {
-        let mut quiet = Quiet {
-            class: class.name().into_owned(),
-            methods: FxHashSet::default(),
-        };
-        let is_final = class.access & acc::FINAL != 0;
-        let mut open: Vec<(String, String, Code<'_>)> = Vec::new();
-        for (index, method) in class.methods.iter().enumerate() {
-            let fixed = is_final || method.is(acc::PRIVATE | acc::STATIC | acc::FINAL);
-            if !fixed || method.is(acc::SYNCHRONIZED | acc::NATIVE | acc::ABSTRACT) {
-                continue;
-            }
-            let name = class.member_name(method).into_owned();
-            if let (Ok(Some(code)), false) = (Code::decode(class, index), name.starts_with('<')) {
-                open.push((name, class.member_desc(method).into_owned(), code));
-            }
-        }
-        // Those that call only quiet ones are so themselves.
-        loop {
-            let before = open.len();
-            open.retain(|(name, desc, code)| {
-                let harmless = |i: &Insn| is_harmless(&class.pool, &quiet, i);
-                let is_quiet = code.insns.iter().all(harmless);
-                if is_quiet {
-                    quiet.methods.insert((name.clone(), desc.clone()));
-                }
-                !is_quiet
-            });
-            if open.len() == before {
-                return quiet;
-            }
-        }
-    }
-
-    fn has(&self, class: &str, name: &str, desc: &str) -> bool {
-        class == self.class && {
-            let method = (name.to_owned(), desc.to_owned());
-            self.methods.contains(&method)
-        }
-    }
-}
-
-/// Whether the jump from `from` back to `to` closes such a loop.
-pub(crate) fn only_waits(pool: &Pool, quiet: &Quiet, code: &Code<'_>, from: u32, to: u32) -> bool {
+/// The body of a loop is taken to be what stands between a jump back, `from`, and its
+/// target: the locals that an iteration may change and the next one may look at, with the
+/// descriptors of what they hold. None if a thread cannot wait in the loop, or nobody can
+/// tell: it reads no memory, or counts.
+pub(crate) fn changing_locals(
+    code: &Code<'_>,
+    from: u32,
+    to: u32,
+) -> Option<Vec<(u16, &'static str)>> {
     let body = || code.insns.iter().filter(|i| i.pc >= to && i.pc <= from);
-    let mut stored = Vec::new();
-    for insn in body() {
-        if !is_harmless(pool, quiet, insn) {
-            return false;
-        }
-        if writes_local(insn) {
-            stored.extend(insn.local());
+    if !body().any(reads_memory) || body().any(|i| matches!(i.op, op::JSR | op::JSR_W | op::RET)) {
+        return None;
+    }
+    let live = live_at(code, to);
+    let is_live = |insn: &Insn| insn.local().is_some_and(|local| live.contains(&local));
+    // `for (...; ...; i++)`: no iteration begins as the one before.
+    let before_jump = body().rfind(|i| i.pc < from);
+    if before_jump.is_some_and(|i| i.op == op::IINC && is_live(i)) {
+        return None;
+    }
+    let mut changing: Vec<(u16, &'static str)> = Vec::new();
+    for insn in body().filter(|i| writes_local(i) && is_live(i)) {
+        let (Some(local), Some(desc)) = (insn.local(), stored(insn.op)) else {
+            return None;
+        };
+        match changing.iter().find(|(l, _)| *l == local) {
+            None => changing.push((local, desc)),
+            Some((_, d)) if *d == desc => {}
+            // Two variables in one place.
+            Some(_) => return None,
         }
     }
-    stored.is_empty() || {
-        let live = live_at(code, to);
-        !stored.iter().any(|local| live.contains(local))
-    }
+    Some(changing)
 }
 
-fn writes_local(insn: &Insn) -> bool {
-    matches!(insn.op, op::ISTORE..=op::ASTORE_3 | op::IINC)
+fn reads_memory(insn: &Insn) -> bool {
+    matches!(
+        insn.op,
+        op::GETFIELD | op::GETSTATIC | op::IALOAD..=op::SALOAD | op::INVOKEVIRTUAL..=op::INVOKEINTERFACE
+    )
 }
 
-fn reads_local(insn: &Insn) -> bool {
-    matches!(insn.op, op::ILOAD..=op::ALOAD_3 | op::IINC | op::RET)
+/// The descriptor of what an instruction stores into a local.
+fn stored(opcode: u8) -> Option<&'static str> {
+    Some(match opcode {
+        op::ISTORE | op::IINC | op::ISTORE_0..=op::ISTORE_3 => "I",
+        op::LSTORE | op::LSTORE_0..=op::LSTORE_3 => "J",
+        op::FSTORE | op::FSTORE_0..=op::FSTORE_3 => "F",
+        op::DSTORE | op::DSTORE_0..=op::DSTORE_3 => "D",
+        op::ASTORE | op::ASTORE_0..=op::ASTORE_3 => "Ljava/lang/Object;",
+        _ => return None,
+    })
 }
 
-fn is_harmless(pool: &Pool, quiet: &Quiet, insn: &Insn) -> bool {
+/// Whether the instruction may leave something behind that no step tells of. `has_probes`
+/// answers whether a class says itself what its methods write.
+pub(crate) fn has_effect(pool: &Pool, insn: &Insn, has_probes: impl Fn(&str) -> bool) -> bool {
     match insn.op {
-        op::INVOKEVIRTUAL | op::INVOKESTATIC | op::INVOKESPECIAL => insn.cp().is_some_and(|cp| {
-            let member = pool.member_ref(cp);
-            let known =
-                |class: &str, name: &str| insn.op != op::INVOKESPECIAL && is_known(class, name);
-            member
-                .is_some_and(|m| known(&m.class, &m.name) || quiet.has(&m.class, &m.name, &m.desc))
-        }),
-        op::IASTORE..=op::SASTORE
-        | op::PUTFIELD
-        | op::PUTSTATIC
-        | op::INVOKEINTERFACE
-        | op::INVOKEDYNAMIC
-        | op::NEW
-        | op::NEWARRAY
-        | op::ANEWARRAY
-        | op::MULTIANEWARRAY
-        | op::MONITORENTER
-        | op::MONITOREXIT
-        | op::JSR
-        | op::JSR_W
-        | op::RET => false,
-        _ => true,
+        op::IASTORE..=op::SASTORE | op::PUTFIELD | op::PUTSTATIC | op::INVOKEDYNAMIC => true,
+        op::INVOKEVIRTUAL | op::INVOKESPECIAL | op::INVOKESTATIC | op::INVOKEINTERFACE => {
+            let Some(member) = insn.cp().and_then(|cp| pool.member_ref(cp)) else {
+                return true;
+            };
+            // What locks do to themselves inside is no step.
+            let is_lock = member.class.starts_with("java/util/concurrent/locks/");
+            !is_harmless_call(&member.class, &member.name)
+                && (is_lock || !has_probes(&member.class))
+        }
+        _ => false,
     }
 }
 
-/// Methods that access one variable, or give way.
-fn is_known(class: &str, name: &str) -> bool {
+/// Methods of the JDK that leave nothing behind but what they return, or what a step tells
+/// of.
+fn is_harmless_call(class: &str, name: &str) -> bool {
     match class {
-        "java/lang/Thread" => matches!(name, "onSpinWait" | "yield" | "currentThread"),
-        "java/lang/invoke/VarHandle" => is_access(name),
+        "java/lang/Object" => matches!(name, "getClass" | "hashCode" | "equals" | "<init>"),
+        "java/lang/Thread" => matches!(
+            name,
+            "onSpinWait"
+                | "yield"
+                | "sleep"
+                | "currentThread"
+                | "getId"
+                | "threadId"
+                | "getName"
+                | "isInterrupted"
+                | "interrupted"
+                | "isAlive"
+        ),
+        "java/lang/ThreadLocal" => name == "get",
+        "java/lang/Math" | "java/lang/StrictMath" => name != "random",
+        "java/lang/String" => {
+            matches!(
+                name,
+                "equals" | "length" | "isEmpty" | "charAt" | "hashCode"
+            )
+        }
+        "java/lang/Enum" => matches!(name, "ordinal" | "equals" | "hashCode" | "name"),
+        "java/lang/Integer"
+        | "java/lang/Long"
+        | "java/lang/Boolean"
+        | "java/lang/Short"
+        | "java/lang/Byte"
+        | "java/lang/Character"
+        | "java/lang/Float"
+        | "java/lang/Double"
+        | "java/lang/Number" => {
+            name == "valueOf"
+                || name.ends_with("Value")
+                || matches!(name, "equals" | "compare" | "compareTo" | "hashCode")
+        }
+        "java/lang/invoke/VarHandle" => is_atomic_access(name),
+        // What it writes in one is a step.
+        "jdk/internal/misc/Unsafe" | "sun/misc/Unsafe" => ["get", "compareAnd", "weakCompareAnd"]
+            .iter()
+            .any(|beginning| name.starts_with(beginning)),
         _ => {
             class.starts_with("java/util/concurrent/atomic/Atomic")
                 && !class.ends_with("FieldUpdater")
-                && is_access(name)
+                && is_atomic_access(name)
         }
     }
 }
 
-fn is_access(name: &str) -> bool {
+fn is_atomic_access(name: &str) -> bool {
     matches!(
         name,
         "get"
@@ -155,6 +162,14 @@ fn is_access(name: &str) -> bool {
             | "weakCompareAndSetVolatile"
             | "getAndSet"
     )
+}
+
+fn writes_local(insn: &Insn) -> bool {
+    matches!(insn.op, op::ISTORE..=op::ASTORE_3 | op::IINC)
+}
+
+fn reads_local(insn: &Insn) -> bool {
+    matches!(insn.op, op::ILOAD..=op::ALOAD_3 | op::IINC | op::RET)
 }
 
 /// Locals that may be read before they are written, from this pc on.

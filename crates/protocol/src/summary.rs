@@ -21,6 +21,8 @@ pub enum RunEnd {
     Stuck,
     /// It reached the limit of steps.
     Limit,
+    /// Threads seemed to wait for ever in an exploration, and one of them did not.
+    Cut,
     /// It did something else than the schedule or the job it was to follow.
     Diverged,
     TimeLimit,
@@ -47,6 +49,7 @@ impl RunEnd {
             RunEnd::Livelock => "livelock",
             RunEnd::Stuck => "stuck",
             RunEnd::Limit => "limit",
+            RunEnd::Cut => "cut",
             RunEnd::Diverged => "diverged",
             RunEnd::TimeLimit => "time-limit",
             RunEnd::Interrupted => "interrupted",

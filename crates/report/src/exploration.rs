@@ -1,7 +1,7 @@
 //! The `exploration` member of a report of `verify`, in words: whether it is
 //! complete, and if not, why.
 
-use findings::exploration::Exploration;
+use findings::exploration::{Exploration, Samples};
 use findings::result::Report;
 use findings::text::{clean_line, counted};
 
@@ -47,10 +47,29 @@ pub fn verdict(report: &Report) -> Option<String> {
         text += &format!("  = {}\n", clean_line(reason));
     }
     text += &isolated;
+    text += &sampled(&explored.samples);
     if explored.resumable {
         text += "  = the same command with --resume goes on from here\n";
     }
     Some(text)
+}
+
+/// What was looked at besides, where not all could be.
+fn sampled(samples: &Samples) -> String {
+    if samples.made == 0 {
+        return String::new();
+    }
+    let promises: Vec<String> = (1..)
+        .zip(&samples.pct_probability)
+        .map(|(depth, p)| format!("{:.0}% at depth {depth}", p * 100.0))
+        .collect();
+    format!(
+        "  = besides, {} schedules were sampled, {} of them different; PCT would have met a bug \
+         with probability of at least {}\n",
+        samples.made,
+        samples.different,
+        promises.join(", ")
+    )
 }
 
 #[cfg(test)]

@@ -357,6 +357,14 @@ impl Page<'_> {
             0 => String::new(),
             n => format!(" and {}", counted(n, "trial", "trials")),
         };
+        if report.runs.is_empty() {
+            return writeln!(
+                self.out,
+                "{}: no run came to its end, {:.1} s",
+                self.paint(style, &races),
+                report.timing.total_s
+            );
+        }
         let c = &report.coverage;
         writeln!(
             self.out,
@@ -385,6 +393,7 @@ fn runs(runs: &[Run]) -> String {
             (RunEnd::TimeLimit, ..) => "stopped at the time limit".to_owned(),
             (RunEnd::Offline, ..) => "from a trace".to_owned(),
             (RunEnd::Limit, ..) => "stopped at the limit of steps".to_owned(),
+            (RunEnd::Cut, ..) => "cut off".to_owned(),
             (
                 end @ (RunEnd::Interrupted | RunEnd::Deadlock | RunEnd::Livelock | RunEnd::Stuck),
                 ..,

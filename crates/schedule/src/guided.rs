@@ -5,30 +5,43 @@
 //! not.
 //!
 //! **Names.** Runs number threads and objects as they come; equivalent executions
-//! must give them equal names. A thread is named after its parent and how many
-//! children that had; objects are named by the agent
+//! must give them equal names: threads in `names`, objects by whoever runs the program
 //! ([`Guided::name`]).
 //!
 //! **Slots** say what else there is to an operation: 1 a time limit, 2 that it can
 //! be interrupted, 4 that it is only tried, and from bit 3 on the number of the
 //! other thread, plus one.
 //!
-//! **Loops.** A thread that came round a loop in which nothing can change but by
-//! what it reads ([`Guided::looped`]), and read nothing new, waits for a write.
-//! A thread that yields, or computes for long, goes on when no other can.
+//! **Loops.** A thread that came round a loop, changed nothing and read nothing new
+//! waits for a write (`loops`). A thread that yields, or computes for long, goes on when
+//! no other can. Where all that is left are threads that wait, those in loops look once more
+//! (`last_look`).
+
+mod last_look;
+mod loops;
+mod names;
 
 use crate::op::{Decision, Kind, Op, Ready, Thread, View};
 use explore::{Divergence, Execution, Guide, Label, Loc, Made, Rules};
+use last_look::{LastLook, Waiting};
+pub use loops::Loop;
+use loops::Loops;
 use rustc_hash::FxHashMap;
 
 /// Bits of an operation's slot.
 pub const TIMED: u32 = 1;
 pub const INTERRUPTIBLE: u32 = 2;
 pub const TRIED: u32 = 4;
-const OTHER: u32 = 3;
 
-/// Threads that a thread can start and all have names of their own.
-const CHILDREN: u32 = 64;
+/// Where a thread is at a loop in which it may wait, as the probes of the loop tell it.
+pub mod at_loop {
+    pub const HEAD: i32 = 0;
+    /// Before a jump back to the head.
+    pub const AGAIN: i32 = 1;
+    /// Behind the loop.
+    pub const LEFT: i32 = 2;
+}
+const OTHER: u32 = 3;
 
 /// How it went, at the end.
 #[derive(Clone, Debug)]
@@ -37,38 +50,19 @@ pub enum Outcome {
     Diverged(Box<Divergence>),
 }
 
-/// What a thread did since it last came round a loop.
-#[derive(Clone, Debug, Default)]
-struct Iteration {
-    /// Number of the loop.
-    of: u32,
-    /// It was just begun by a jump back, after one that waits for these.
-    is_next: bool,
-    waits_for: Vec<Loc>,
-    /// Each location once, with what was seen of it.
-    reads: Vec<(Loc, u64)>,
-    /// It wrote, or saw a location change under its eyes.
-    changed: bool,
-}
-
-impl Iteration {
-    fn read(&mut self, at: Loc, seen: u64) {
-        match self.reads.iter().find(|(loc, _)| *loc == at) {
-            Some((_, before)) => self.changed |= *before != seen,
-            None => self.reads.push((at, seen)),
-        }
-    }
-}
-
 #[derive(Clone, Debug, Default)]
 struct Known {
     name: explore::Thread,
     children: u32,
     /// Of its last step.
     result: Option<Made>,
-    iteration: Iteration,
+    loops: Loops,
     /// What it waits for before its next step.
     awaits: Vec<Loc>,
+    /// It is in a loop that only plain memory keeps it in, and was since so many steps.
+    idle_since: Option<u64>,
+    /// Where it last began to wait in a loop, and in which state.
+    waits_at: Option<(Loop, i64)>,
     /// Runs when all others are done: the JVM's own end.
     is_late: bool,
 }
@@ -93,9 +87,19 @@ pub struct Guided {
     /// Who stood before what when it was last decided.
     standing: Vec<(Thread, Label)>,
     diverged: Option<Box<Divergence>>,
+    /// Steps that were made, but for those of idle threads.
+    steps: u64,
+    /// No thread can go on, and those in loops look once more.
+    last_look: Option<LastLook>,
     /// Names ran out.
     is_blurred: bool,
     is_over: bool,
+}
+
+/// Whether a thread that waits in a loop may do this there.
+fn may_wait(kind: Kind) -> bool {
+    let reads = matches!(kind, Kind::Read | Kind::AtomicRead | Kind::AtomicUpdate);
+    reads || kind.gives_way() || kind == Kind::Sleep
 }
 
 /// The slot of an operation on another thread.
@@ -113,6 +117,8 @@ impl Guided {
             current: None,
             standing: vec![],
             diverged: None,
+            steps: 0,
+            last_look: None,
             is_blurred: false,
             is_over: false,
         }
@@ -148,15 +154,9 @@ impl Guided {
         let Some(known) = self.threads.get(parent as usize) else {
             return 0;
         };
-        let digit = known.children + 1;
-        let name = known.name.checked_mul(CHILDREN);
-        match name.filter(|_| digit < CHILDREN) {
-            Some(name) => name + digit,
-            None => {
-                self.is_blurred = true;
-                u32::MAX
-            }
-        }
+        let name = names::child(known.name, known.children + 1);
+        self.is_blurred |= name.is_none();
+        name.unwrap_or(explore::Thread::MAX)
     }
 
     /// The name by which equivalent executions know an object.
@@ -240,43 +240,44 @@ impl Guided {
         Some(at as Thread)
     }
 
-    /// The running thread jumps back to the head of a loop in which nothing of its
-    /// own changes.
-    pub fn looped(&mut self, thread: Thread, number: u32) {
+    /// The running thread is about to jump back to the head of a loop, its own variables and
+    /// writes in this state.
+    pub fn looped(&mut self, thread: Thread, of: Loop, state: i64) {
         self.account();
-        let Some(known) = self.threads.get_mut(thread as usize) else {
-            return;
-        };
-        let iteration = &mut known.iteration;
-        let spins = iteration.of == number && !iteration.changed && !iteration.reads.is_empty();
-        let reads = std::mem::take(&mut iteration.reads).into_iter();
-        let mut reads: Vec<Loc> = reads.map(|(at, _)| at).collect();
-        *iteration = Iteration {
-            of: number,
-            is_next: true,
-            ..Iteration::default()
-        };
-        reads.sort_unstable();
-        known.iteration.waits_for = if spins { reads } else { vec![] };
+        if let Some(known) = self.threads.get_mut(thread as usize) {
+            known.loops.again(of, state, self.steps);
+        }
     }
 
-    /// The running thread is at the head of such a loop. Unless it has jumped back
-    /// there, the first iteration begins.
-    pub fn at_head(&mut self, thread: Thread, number: u32) {
+    /// The running thread is at the head of a loop. Whether it has to give way: without
+    /// others it will come back for ever.
+    pub fn at_head(&mut self, thread: Thread, of: Loop, state: i64) -> bool {
         self.account();
+        if let Some(look) = &mut self.last_look {
+            look.head(thread, of, state);
+        }
         let Some(known) = self.threads.get_mut(thread as usize) else {
-            return;
+            return false;
         };
-        let iteration = &mut known.iteration;
-        if std::mem::take(&mut iteration.is_next) && iteration.of == number {
-            known.awaits = std::mem::take(&mut iteration.waits_for);
-        } else {
-            *iteration = Iteration {
-                of: number,
-                ..Iteration::default()
-            };
+        (known.awaits, known.idle_since) = known.loops.head(of, state, self.steps);
+        if known.idle_since.is_some() || !known.awaits.is_empty() {
+            known.waits_at = Some((of, state));
+        }
+        known.idle_since.is_some()
+    }
+
+    /// The running thread goes on behind a loop.
+    pub fn left_loop(&mut self, thread: Thread, of: Loop) {
+        if let Some(known) = self.threads.get_mut(thread as usize) {
+            known.loops.left(of);
             known.awaits.clear();
         }
+    }
+
+    /// Whether the thread came round a loop since anybody else did anything.
+    fn is_idle(&self, thread: Thread) -> bool {
+        let known = self.threads.get(thread as usize);
+        known.is_some_and(|t| t.idle_since == Some(self.steps))
     }
 
     /// An update counts for the loop that it is in when it is known what it did.
@@ -292,9 +293,14 @@ impl Guided {
             match current.failed {
                 true => {
                     let seen = self.rules.seen(current.label.thread, at);
-                    known.iteration.read(at, seen);
+                    known.loops.read(at, seen);
                 }
-                false => known.iteration.changed = true,
+                false => {
+                    known.loops.changed();
+                    if let Some(look) = &mut self.last_look {
+                        look.wrote();
+                    }
+                }
             }
         }
     }
@@ -306,7 +312,7 @@ impl Guided {
     fn other(&self, op: &Op) -> explore::Thread {
         (op.slot >> OTHER)
             .checked_sub(1)
-            .map_or(u32::MAX, |t| self.thread_name(t))
+            .map_or(explore::Thread::MAX, |t| self.thread_name(t))
     }
 
     fn label(&mut self, ready: &Ready) -> Label {
@@ -375,21 +381,28 @@ impl Guided {
                 self.rules.updated(current.label.thread, at);
             }
         }
-        self.guide.made(made.done, made.cleared, made.woken);
+        if self.last_look.is_none() {
+            self.guide.made(made.done, made.cleared, made.woken);
+        }
     }
 
     fn took(&mut self, thread: Thread, label: &Label) {
         let made = self.rules.step(label);
         if let Some(known) = self.threads.get_mut(thread as usize) {
+            self.steps += u64::from(known.idle_since.take().is_none());
             known.result = Some(made);
-            known.awaits.clear();
+            // Sleeping is no part of what it waits for.
+            if label.op != explore::Op::Sleep || made.cleared {
+                known.awaits.clear();
+            }
             match label.op {
                 explore::Op::Read(at) => {
                     let seen = self.rules.seen(label.thread, at);
-                    known.iteration.read(at, seen);
+                    known.loops.read(at, seen);
                 }
                 explore::Op::Local | explore::Op::Update(_) => {}
-                _ => known.iteration.changed = true,
+                explore::Op::Sleep if !made.cleared => {}
+                _ => known.loops.changed(),
             }
         }
         self.current = Some(Current {
@@ -403,7 +416,8 @@ impl Guided {
 
     /// Closes the account: the run goes no further, or not as it was told.
     pub fn end(&mut self) -> Outcome {
-        let running = self.current.as_ref().map(|c| c.thread);
+        let current = self.current.as_ref().filter(|_| self.last_look.is_none());
+        let running = current.map(|c| c.thread);
         self.settle();
         self.is_over = true;
         if let Some(diverged) = &self.diverged {
@@ -413,12 +427,49 @@ impl Guided {
         let blocked: Vec<Label> = left.map(|(_, l)| l.clone()).collect();
         Outcome::Made(self.guide.clone().end(blocked))
     }
+
+    /// Whether threads seemed to wait for ever, and one of them did not.
+    pub fn has_refuted_deadlock(&self) -> bool {
+        self.last_look.as_ref().is_some_and(LastLook::is_refuted)
+    }
+
+    /// No thread can go on, and nobody outside control can help: the next step of the last look,
+    /// if there is one.
+    pub(crate) fn look(&mut self, view: &View<'_>) -> Option<Thread> {
+        let begun = self.last_look.take();
+        let mut look = begun.unwrap_or_else(|| LastLook::new(self.waiting_in_loops()));
+        let stands_at = |thread| view.ready.iter().find(|r| r.thread == thread);
+        let next = look.next(|thread| stands_at(thread).is_some_and(|r| may_wait(r.op.kind)));
+        self.last_look = Some(look);
+        let mut label = self.label(stands_at(next?)?);
+        label.awaits = Box::default();
+        self.took(next?, &label);
+        next
+    }
+
+    /// The threads that would go on if they did not wait in loops.
+    fn waiting_in_loops(&self) -> Vec<Waiting> {
+        let waits = |(thread, label): &(Thread, Label)| {
+            let waits = !label.awaits.is_empty() || self.is_idle(*thread);
+            let known = self.threads.get(*thread as usize).filter(|_| waits)?;
+            let (of, state) = known.waits_at?;
+            Some(Waiting {
+                thread: *thread,
+                of,
+                state,
+            })
+        };
+        self.standing.iter().filter_map(waits).collect()
+    }
 }
 
 impl Guided {
     /// The next step; the threads that stand ready may not all be able to go on.
     pub(crate) fn pick(&mut self, view: &View<'_>) -> Decision {
         self.settle();
+        if self.last_look.is_some() {
+            return self.look(view).map_or(Decision::Stuck, Decision::Run);
+        }
         let mut standing = Vec::new();
         let mut ready = Vec::new();
         let mut giving_way = Vec::new();
@@ -433,7 +484,10 @@ impl Guided {
                 continue;
             }
             let label = self.label(r);
-            let picks = self.rules.picks(&label);
+            let picks = match self.is_idle(r.thread) {
+                true => 0,
+                false => self.rules.picks(&label),
+            };
             standing.push((r.thread, label.clone()));
             let to = match r.op.kind.gives_way() {
                 true => &mut giving_way,

@@ -522,20 +522,23 @@ impl SchedulerState {
         if self.counts.steps >= self.max_steps {
             return Next::Limit;
         }
-        let decision = self.decider.pick(&View {
+        let view = View {
             ready: &self.ready,
             last: self.last,
             timers: false,
             step: self.counts.steps,
-        });
-        let chosen = match decision {
-            Decision::Run(thread) => self.ready_entry(thread),
-            Decision::Tick | Decision::Stuck => None,
         };
-        let Some(chosen) = chosen else {
-            let waited_for = |s: &Slot| !s.daemon && s.status != Status::Ended;
-            let stuck = !self.can_be_helped() && self.slots.iter().any(waited_for);
-            return if stuck { Next::Stuck } else { Next::Idle };
+        let decision = self.decider.pick(&view);
+        let waited_for = |s: &Slot| !s.daemon && s.status != Status::Ended;
+        let stuck = !self.can_be_helped() && self.slots.iter().any(waited_for);
+        let next = match (decision, &mut self.decider) {
+            (Decision::Run(thread), _) => Some(thread),
+            _ if !stuck => return Next::Idle,
+            (_, Decider::Guided(guided)) => guided.look(&view),
+            _ => None,
+        };
+        let Some(chosen) = next.and_then(|thread| self.ready_entry(thread)) else {
+            return Next::Stuck;
         };
         self.counts.steps += 1;
         self.trail.push(Trail::Step(chosen));

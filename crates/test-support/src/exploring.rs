@@ -58,17 +58,17 @@ pub fn label(ahead: &Ahead) -> Label {
         },
         Doing::Notify(lock) => Op::Notify(lock.id().0.0),
         Doing::NotifyAll(lock) => Op::NotifyAll(lock.id().0.0),
-        Doing::Fork(thread) => Op::Start(thread.0),
+        Doing::Fork(thread) => Op::Start(thread.0.into()),
         Doing::Join(thread) => Op::Join {
-            thread: thread.0,
+            thread: thread.0.into(),
             timed: false,
             interruptible: false,
         },
-        Doing::IsAlive(thread) => Op::IsAlive(thread.0),
-        Doing::Interrupt(thread) => Op::Interrupt(thread.0),
+        Doing::IsAlive(thread) => Op::IsAlive(thread.0.into()),
+        Doing::Interrupt(thread) => Op::Interrupt(thread.0.into()),
         Doing::Interrupted => Op::Interrupted,
         Doing::Park => Op::Park { timed: false },
-        Doing::Unpark(thread) => Op::Unpark(thread.0),
+        Doing::Unpark(thread) => Op::Unpark(thread.0.into()),
         Doing::Release(object) => Op::HandOver(object.id().0),
         Doing::Acquire(object) => Op::TakeOver(object.id().0),
         Doing::InitBegin(class) => Op::InitBegin(class.id().0),
@@ -78,7 +78,7 @@ pub fn label(ahead: &Ahead) -> Label {
         Doing::End => Op::End,
     };
     Label {
-        thread: ahead.thread.0,
+        thread: ahead.thread.0.into(),
         pick: 0,
         op,
         awaits: ahead.awaits.iter().map(|at| loc(*at)).collect(),
@@ -137,7 +137,7 @@ impl<'a> World<'a> {
 
     pub fn step(&mut self, what: &Label) -> Made {
         let before = self.machine.events.len();
-        let thread = ThreadId(what.thread);
+        let thread = ThreadId(what.thread as u32);
         let ahead = self.machine.ahead();
         let me = ahead.iter().find(|a| a.thread == thread).unwrap();
         let woken = match me.doing {
@@ -167,7 +167,7 @@ impl<'a> World<'a> {
         Made {
             done,
             cleared,
-            woken,
+            woken: woken.map(u64::from),
         }
     }
 }

@@ -18,10 +18,14 @@ const LIVELOCK: i32 = 113;
 pub(super) const STUCK: i32 = 114;
 const LIMIT: i32 = 115;
 const DIVERGED: i32 = 116;
+const CUT: i32 = 117;
 
 impl Control {
     pub(super) fn end_in_deadlock(&self, a: &Agent, jni: Jni, cycle: &[Thread]) {
         if !self.is_over.swap(true, Ordering::AcqRel) {
+            if self.guided(|g| g.has_refuted_deadlock()) == Some(true) {
+                return self.end_run(a, RunEnd::Cut, CUT);
+            }
             let threads = self.blocked_threads(a, jni, cycle);
             a.findings.write(Line::Deadlock(StuckThreads {
                 cycle: !cycle.is_empty(),

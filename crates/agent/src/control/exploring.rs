@@ -13,7 +13,7 @@ use explore::Made;
 use protocol::control::{Cause, Divergence};
 use protocol::execution::Execution;
 use protocol::files;
-use schedule::guided::{Outcome, TIMED, slot_of};
+use schedule::guided::{Loop, Outcome, TIMED, at_loop, slot_of};
 use schedule::{Guided, Kind, Op};
 
 impl Control {
@@ -106,8 +106,12 @@ impl Control {
         millis: u64,
     ) {
         if self.place_of(jni, o).is_some() {
-            // Part of a join with a time limit, which was a step.
-            self.pass(millis.saturating_mul(MILLI));
+            // Part of a join, which was a step: its time is over, or else the thread must
+            // have ended.
+            match millis {
+                0 => self.give_way(a, jni, 0, "a thread was joined that had not ended"),
+                _ => self.pass(millis.saturating_mul(MILLI)),
+            }
             jni.enter_monitor(o, holds);
             return;
         }
@@ -201,24 +205,38 @@ impl Control {
 
     /// A monitor of code that has no points is held by another thread.
     pub(super) fn await_untold(&self, a: &Agent, jni: Jni, site: u32) {
-        self.name_uncontrolled(
-            a,
-            Cause::Other,
-            "a thread waited for a monitor inside the JDK",
-        );
+        self.give_way(a, jni, site, "a thread waited for a monitor inside the JDK");
+    }
+
+    /// The thread waits for what no step tells of: others go on, and it looks again.
+    fn give_way(&self, a: &Agent, jni: Jni, site: u32, why: &str) {
+        self.name_uncontrolled(a, Cause::Other, why);
         let mut op = super::life::op(Kind::Yield);
         op.site = site;
         self.point(a, jni, op);
     }
 
-    /// The running thread jumps back to the head of a loop that nothing of its own
-    /// changes, or is there.
-    pub fn looped(&self, number: u32, back: bool) {
-        if let Some(me) = Place::current() {
-            self.guided(|g| match back {
-                true => g.looped(me.thread, number),
-                false => g.at_head(me.thread, number),
-            });
+    /// The running thread is at the head of a loop, jumps back there, or goes on behind it:
+    /// see PhotofinishControl.loop.
+    pub fn looped(&self, a: &Agent, jni: Jni, number: u32, state: i64, what: i32) {
+        let Some(me) = Place::current() else {
+            return;
+        };
+        let depth = a.jvmti.frame_count();
+        let of = Loop { number, depth };
+        let gives_way = self.guided(|g| match what {
+            at_loop::HEAD => g.at_head(me.thread, of, state),
+            at_loop::AGAIN => {
+                g.looped(me.thread, of, state);
+                false
+            }
+            _ => {
+                g.left_loop(me.thread, of);
+                false
+            }
+        });
+        if gives_way == Some(true) {
+            self.point(a, jni, super::life::op(Kind::Spin));
         }
     }
 
@@ -254,6 +272,10 @@ impl Control {
                 let what = bridge.map(|b| b.blocker(jni, place.object()).0);
                 let what = what.filter(|w| !w.is_empty());
                 (what.unwrap_or_else(|| "an unpark".into()), None)
+            }
+            kind if kind.is_access() || kind == Kind::Spin => {
+                let what = "another thread to write what it reads in a loop";
+                (what.into(), None)
             }
             kind => (format!("its turn ({kind:?})"), None),
         }

@@ -139,9 +139,7 @@ impl Control {
             if self.is_jdks(a, class) {
                 return;
             }
-            self.guided(|g| g.thread_name(me.thread))
-                .unwrap_or(0)
-                .into()
+            self.guided(|g| g.thread_name(me.thread)).unwrap_or(0)
         };
         let mut names = self.names.lock();
         let count = names.made.entry((by, class)).or_default();

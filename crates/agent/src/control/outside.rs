@@ -128,6 +128,18 @@ impl Control {
             .map(|n| n as i32)
     }
 
+    /// Whether the object is a live thread that is not controlled: one of the JDK's. Who waits
+    /// for its end is not stuck.
+    pub fn is_uncontrolled_thread(&self, jni: Jni, o: Ref) -> bool {
+        let Some(f) = self.fields.get() else {
+            return false;
+        };
+        Place::current().is_some()
+            && jni.is_instance(o, f.thread)
+            && self.place_of(jni, o).is_none()
+            && jni.long_field(o, f.structure) != 0
+    }
+
     /// Whether nobody else could have the turn.
     fn is_single(&self) -> bool {
         !self.lock().world.has_choice()

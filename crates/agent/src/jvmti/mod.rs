@@ -535,6 +535,20 @@ impl Jvmti {
         (error == 0 && n == 1).then_some(frame.method)
     }
 
+    /// How many frames the current thread has.
+    pub fn frame_count(&self) -> u32 {
+        let mut count = 0;
+        let current = ptr::null_mut();
+        call!(
+            self,
+            GET_FRAME_COUNT,
+            (jobject, *mut jint),
+            current,
+            &mut count
+        );
+        count as u32
+    }
+
     /// Frames of the current thread, innermost first.
     pub fn stack(&self, depth: usize) -> Vec<FrameInfo> {
         self.stack_of(Ref::NULL, depth)

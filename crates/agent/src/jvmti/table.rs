@@ -33,6 +33,7 @@ pub(super) const GET_LINE_NUMBER_TABLE: usize = 69;
 pub(super) const GET_BYTECODES: usize = 74;
 pub(super) const GET_OBJECT_MONITOR_USAGE: usize = 58;
 pub(super) const GET_STACK_TRACE: usize = 103;
+pub(super) const GET_FRAME_COUNT: usize = 15;
 pub(super) const GET_THREAD_STATE: usize = 16;
 pub(super) const GET_TAG: usize = 105;
 pub(super) const SET_TAG: usize = 106;

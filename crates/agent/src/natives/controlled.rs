@@ -142,7 +142,7 @@ extern "system" fn nano_time_adjustment(env: Env, _: Ref, seconds: jlong) -> jlo
 }
 
 /// Runs a native that may block in the kernel while other threads go on.
-fn blocking<T>(jni: Env, what: &str, f: impl FnOnce() -> T) -> T {
+pub(super) fn blocking<T>(jni: Env, what: &str, f: impl FnOnce() -> T) -> T {
     match agent().and_then(|a| Some((a, a.control.as_ref()?))) {
         Some((a, c)) => c.outside(a, jni, what, f),
         None => f(),

@@ -157,17 +157,27 @@ fn sleeping(env: Env, nanos: jlong, original: impl FnOnce()) {
 }
 
 extern "system" fn wait(env: Env, o: Ref, millis: jlong) {
-    waiting(env, o);
-    if !instead(env, |c, a, jni| c.wait(a, jni, o, millis)) {
-        original!(WAIT as MethodJ)(env, o, millis);
-    }
-    after_blocking(env, |b, jni, interrupted| b.waited(jni, o, interrupted));
+    wait_with(env, o, millis, || {
+        original!(WAIT as MethodJ)(env, o, millis)
+    });
 }
 
 extern "system" fn wait0(env: Env, o: Ref, millis: jlong) {
+    wait_with(env, o, millis, || {
+        original!(WAIT0 as MethodJ)(env, o, millis)
+    });
+}
+
+fn wait_with(env: Env, o: Ref, millis: jlong, original: impl FnOnce()) {
     waiting(env, o);
-    if !instead(env, |c, a, jni| c.wait(a, jni, o, millis)) {
-        original!(WAIT0 as MethodJ)(env, o, millis);
+    let joins_uncontrolled = with(env, |a, jni| {
+        let control = a.control.as_ref();
+        control.is_some_and(|c| c.is_uncontrolled_thread(jni, o))
+    });
+    if joins_uncontrolled {
+        super::controlled::blocking(env, "a thread of the JDK", original);
+    } else if !instead(env, |c, a, jni| c.wait(a, jni, o, millis)) {
+        original();
     }
     after_blocking(env, |b, jni, interrupted| b.waited(jni, o, interrupted));
 }
@@ -226,6 +236,12 @@ extern "system" fn notify_all(env: Env, o: Ref) {
     notified(env, o, true);
 }
 
+/// Whether the current thread is one that the JVM makes for SIGTERM, SIGINT or SIGHUP.
+fn is_signal_handler(a: &crate::Agent, jni: Jni) -> bool {
+    let (name, _) = a.jvmti.thread(a.jvmti.current_thread(jni));
+    name.starts_with("SIG") && name.ends_with(" handler")
+}
+
 /// Shutdown ends here too, after its hooks; Runtime.halt comes straight.
 extern "system" fn halt0(env: Env, class: Ref, status: jint) {
     type Original = extern "system" fn(Env, Ref, jint);
@@ -244,6 +260,11 @@ extern "system" fn halt0(env: Env, class: Ref, status: jint) {
             .store(called("java.lang.Runtime", "halt"), Ordering::Release);
     });
     controlled(env, |c, a, jni| {
+        // The JVM was told to end: that is not how the execution ends.
+        if c.is_exploring() && is_signal_handler(a, jni) {
+            a.finish_with(protocol::RunEnd::Interrupted);
+            exit_now(status);
+        }
         c.answer_and_exit(a, jni);
         a.finish_with(protocol::RunEnd::Exit);
         exit_now(status);

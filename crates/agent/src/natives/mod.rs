@@ -96,7 +96,8 @@ natives! {
     "nameOf" ("Ljava/lang/Object;") J => points::name_of;
     "named" (J J) V => points::named;
     "threadStep" (I "Ljava/lang/Object;" I) V => points::thread_step;
-    "looped" (I Z) V => points::looped;
+    "looped" (I J I) V => points::looped;
+    "tag" ("Ljava/lang/Object;") J => points::tag;
     "lateCondition" () V => points::late_condition;
     "isShared" (I) Z => points::is_shared;
     "isInternal" () Z => points::is_internal;

@@ -71,8 +71,14 @@ pub(super) extern "system" fn thread_step(env: Env, _: Ref, kind: jint, thread: 
     });
 }
 
-pub(super) extern "system" fn looped(env: Env, _: Ref, number: jint, back: jboolean) {
-    controlled(env, |c, _, _| c.looped(number as u32, back != 0));
+pub(super) extern "system" fn looped(env: Env, _: Ref, number: jint, state: jlong, what: jint) {
+    controlled(env, |c, a, jni| {
+        c.looped(a, jni, number as u32, state, what)
+    });
+}
+
+pub(super) extern "system" fn tag(env: Env, _: Ref, o: Ref) -> jlong {
+    with(env, |a, _| a.jvmti.tag(o))
 }
 
 pub(super) extern "system" fn late_condition(env: Env, _: Ref) {

@@ -67,6 +67,8 @@ impl Mixture<'_> {
                 (a, b) => a.or(b),
             },
             isolate: false,
+            samples: false,
+            stop_at_first: false,
             repairs: repairs.to_vec(),
             input: self.input(),
             control,

@@ -43,6 +43,8 @@ pub struct VerifyConfig {
     pub preemptions: Option<u32>,
     /// Stop after this many executions that show a race.
     pub threshold: Option<u64>,
+    /// Stop at the first race, deadlock or uncaught exception.
+    pub stop_at_first: bool,
     /// Stop after this many executions.
     pub max_executions: Option<u64>,
     /// Stop after this long.
@@ -123,6 +125,8 @@ fn asked(config: &VerifyConfig) -> SearchConfig {
         jobs: config::jobs(config.jobs),
         deadline: limit.and_then(|limit| Instant::now().checked_add(limit)),
         isolate: config.isolate,
+        samples: config.preemptions.is_none(),
+        stop_at_first: config.stop_at_first,
         repairs: Vec::new(),
         input: config::input(config.input.as_ref()),
         control: control(config),
@@ -139,6 +143,7 @@ struct Completeness {
     is_cut: bool,
     /// Executions made in JVMs that made others before, and why there are no more.
     reused: u64,
+    samples: findings::exploration::Samples,
     isolated: Option<String>,
     /// Why it is not complete.
     reasons: Vec<String>,
@@ -156,8 +161,23 @@ impl Completeness {
                 progress.lost
             ));
         }
+        if explored.set_aside > 0 {
+            let many = explored.set_aside;
+            reasons.push(format!(
+                "{many} executions were set aside: their JVMs ended each time before they could \
+                 say what they had done"
+            ));
+        }
         if explored.interrupted {
             reasons.push("it was interrupted".to_owned());
+        } else if explored.has_enough {
+            reasons.push("it was to stop at the first finding".to_owned());
+        } else if explored.out_of_time && progress.executions == 0 {
+            reasons.push(
+                "the first execution did not end in time: a long computation, or a loop that \
+                 waits for others in a way that is not recognised"
+                    .to_owned(),
+            );
         } else if explored.out_of_time {
             reasons.push("there was no more time".to_owned());
         } else {
@@ -179,6 +199,7 @@ impl Completeness {
             bounded: explored.bound,
             is_cut: explored.is_cut,
             reused: explored.reused,
+            samples: explored.samples.told(),
             isolated: explored.isolated.clone(),
             reasons,
             limited: !explored.is_complete() && explored.missing.is_empty() && progress.lost == 0,
@@ -209,6 +230,7 @@ impl Completeness {
             not_complete: self.reasons.clone(),
             limited: self.limited,
             resumable: self.is_cut,
+            samples: self.samples.clone(),
         });
     }
 }

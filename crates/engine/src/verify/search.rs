@@ -6,6 +6,7 @@
 //! (`job.json`) and leaves what it did beside it (`execution.json`), with findings
 //! and summary as every run. Whatever is reported was made that way.
 
+mod samples;
 mod workers;
 
 use crate::controlled_run;
@@ -21,6 +22,7 @@ use explore::{Campaign, Config, Execution, Job, Progress, Task};
 use findings::finding::{Findings, Frame, Location};
 use protocol::control::{Cause, Uncontrolled};
 use protocol::{RunEnd, Scheduler, execution, files};
+pub use samples::Samples;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -29,8 +31,12 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 use workers::Workers;
 
-/// How often an execution is tried whose JVM dies.
+/// How often an execution is made whose JVM ends before it can say what it did: by itself, and
+/// by a signal, which says nothing about the execution.
 const TRIES: u32 = 3;
+const KILLED_TRIES: u32 = 20;
+/// Exit codes of a JVM that gets SIGHUP, SIGINT or SIGTERM.
+const TOLD_TO_END: [i32; 3] = [129, 130, 143];
 /// Executions that may be made again because of chance.
 const MISHAPS: u32 = 10;
 /// Runs whose findings are merged: more of the same says nothing new.
@@ -44,6 +50,10 @@ pub struct SearchConfig {
     pub deadline: Option<Instant>,
     /// Every execution is to have a JVM of its own.
     pub isolate: bool,
+    /// Schedules are drawn as well, beside the exploration.
+    pub samples: bool,
+    /// The first race, deadlock or failure is enough.
+    pub stop_at_first: bool,
     /// Made in the classes as they are loaded.
     pub repairs: Vec<String>,
     pub input: Input,
@@ -71,6 +81,13 @@ pub struct Standing {
     pub missing: BTreeSet<String>,
     pub interrupted: bool,
     pub out_of_time: bool,
+    /// Executions that were set aside because their JVMs ended every time. They are made
+    /// again when somebody goes on.
+    pub set_aside: u64,
+    /// What was sampled beside it.
+    pub samples: Samples,
+    /// The first finding was enough.
+    pub has_enough: bool,
     /// The bound on preemptions.
     pub bound: Option<u32>,
     /// Executions made in JVMs that made others before, and why there are no more.
@@ -120,6 +137,7 @@ pub struct State {
     added: u64,
     seen: BTreeSet<String>,
     missing: BTreeSet<Gap>,
+    unfinished: BTreeSet<Gap>,
     accidents: Accidents,
 }
 
@@ -140,11 +158,17 @@ pub struct Search<'a> {
     statements: Vec<Statement>,
     given: BTreeMap<usize, (Task, RunDir)>,
     tries: BTreeMap<u64, u32>,
+    set_aside: u64,
+    samples: Samples,
+    has_enough: bool,
     session: Session,
     added: u64,
     seen: BTreeSet<String>,
     kept: BTreeMap<u64, Kept>,
     missing: BTreeSet<Gap>,
+    /// The same, of executions of this round that did not come to their end.
+    unfinished: BTreeSet<Gap>,
+    round: u32,
     failure: Option<Error>,
     interrupted: bool,
     out_of_time: bool,
@@ -176,10 +200,11 @@ impl<'a> Work<'a> for Watched<'_, 'a, '_> {
             WorkResult::Answer(answer) => search.answered(number, *answer),
             WorkResult::Died => search.died(number),
         };
+        search.enter_round();
         if search.failure.is_none() {
             search.failure = taken.and_then(|()| (self.watch)(search)).err();
         }
-        match search.failure.is_some() || search.is_idle() {
+        match search.failure.is_some() || search.has_enough || search.is_idle() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
@@ -201,11 +226,16 @@ pub fn explore<'a>(
         statements: Vec::new(),
         given: BTreeMap::new(),
         tries: BTreeMap::new(),
+        set_aside: 0,
+        samples: Samples::default(),
+        has_enough: false,
         session,
         added: 0,
         seen: BTreeSet::new(),
         kept: BTreeMap::new(),
         missing: BTreeSet::new(),
+        unfinished: BTreeSet::new(),
+        round: 0,
         failure: None,
         interrupted: false,
         out_of_time: false,
@@ -238,9 +268,16 @@ impl<'a> Search<'a> {
             classes: self.campaign.executions_now(),
             rounds: self.campaign.round() + 1,
             is_cut: !self.campaign.exhausted(),
-            missing: self.missing.iter().map(ToString::to_string).collect(),
+            missing: self
+                .missing
+                .union(&self.unfinished)
+                .map(ToString::to_string)
+                .collect(),
             interrupted: self.interrupted,
             out_of_time: self.out_of_time,
+            set_aside: self.set_aside,
+            samples: self.samples.clone(),
+            has_enough: self.has_enough,
             bound: self.asked.config.preemptions,
             reused: self.workers.made(),
             isolated: self.workers.why_not(),
@@ -264,6 +301,7 @@ impl<'a> Search<'a> {
             added: self.added,
             seen: self.seen.clone(),
             missing: self.missing.clone(),
+            unfinished: self.unfinished.clone(),
             accidents: self.session.accidents(),
         }
     }
@@ -280,7 +318,18 @@ impl<'a> Search<'a> {
         self.added = state.added;
         self.seen = state.seen;
         self.missing = state.missing;
+        self.unfinished = state.unfinished;
+        self.round = self.campaign.round();
         Ok(())
+    }
+
+    /// What an execution of an earlier round could not do may go well in this one.
+    fn enter_round(&mut self) {
+        let round = self.campaign.round();
+        if round != self.round {
+            self.round = round;
+            self.unfinished.clear();
+        }
     }
 
     fn next(&mut self, number: usize) -> Next<'a> {
@@ -290,6 +339,9 @@ impl<'a> Search<'a> {
             .map(|d| d.duration_since(Instant::now()));
         if left.is_some_and(|left| left.is_zero()) {
             self.out_of_time = true;
+            return Next::Done;
+        }
+        if self.has_enough {
             return Next::Done;
         }
         if let Some(next) = self.ask(number) {
@@ -350,19 +402,31 @@ impl<'a> Search<'a> {
             self.out_of_time |= run.outcome.stopped == Some(Stopped::TimeLimit);
             return Ok(self.campaign.give_back(task)?);
         }
-        let found = &run.findings;
-        if self.is_mishap(found) {
+        if self.is_mishap(&run.findings) {
             return Ok(self.campaign.give_back(task)?);
         }
-        self.out_of_hand(found);
-        let racing = self.racing(found);
+        // What it left behind may be half of what it did.
+        if is_killed(&run) {
+            return self.lost(task, run);
+        }
+        self.out_of_hand(&run.findings);
+        let racing = self.racing(&run.findings);
         let told = std::fs::read(dir.file(files::EXECUTION)).ok();
         let told: Option<execution::Execution> =
             told.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let control = found.summary.as_ref().and_then(|s| s.control.as_ref());
+        let summary = run.findings.summary.as_ref();
+        let control = summary.and_then(|s| s.control.as_ref());
         let ended = control.map_or(RunEnd::Unknown, |c| c.outcome);
         match (told, ended) {
-            (Some(execution::Execution::Made(execution)), RunEnd::Exit | RunEnd::Deadlock) => {
+            (
+                Some(execution::Execution::Made(execution)),
+                RunEnd::Exit | RunEnd::Deadlock | RunEnd::Cut,
+            ) => {
+                if ended == RunEnd::Cut {
+                    let what = "a thread waits in a loop for a write that is not a step of the \
+                                exploration";
+                    self.unfinished.insert(Gap::Other(what.to_owned()));
+                }
                 self.keep(dir, &run, Some(&execution))?;
                 let findings = u64::from(!run.findings.races.is_empty());
                 self.workers.follow(task, &execution);
@@ -391,7 +455,7 @@ impl<'a> Search<'a> {
                     }
                     _ => "an execution did not get on",
                 };
-                self.missing.insert(Gap::Other(what.to_owned()));
+                self.unfinished.insert(Gap::Other(what.to_owned()));
                 self.campaign.diverged(task, racing)?;
             }
             (None, _) => self.lost(task, run)?,
@@ -414,22 +478,27 @@ impl<'a> Search<'a> {
         self.missing.extend(gaps);
     }
 
-    /// The JVM died, or would not start.
+    /// The JVM ended before it could say what it had done, or would not start. The execution is
+    /// made again a few times, then set aside: it stays open, and whoever resumes makes it.
     fn lost(&mut self, task: &Task, run: RunResult) -> Result<(), Error> {
+        let killed = is_killed(&run);
+        let refused = !run.started && !killed && self.campaign.progress().executions == 0;
         let tries = self.tries.entry(same(task)).or_default();
         *tries += 1;
-        if run.started && *tries < TRIES {
+        let most = if killed { KILLED_TRIES } else { TRIES };
+        if !refused && *tries < most {
             return Ok(self.campaign.give_back(task)?);
         }
-        let refused = !run.started;
         self.added += 1;
         self.session.add(run);
-        let what = "the JVM ended before it could say what it had done";
-        self.missing.insert(Gap::Other(what.to_owned()));
-        self.campaign.diverged(task, [])?;
         if refused {
             // Another one will not start either.
+            let what = "the JVM ended before it could say what it had done";
+            self.missing.insert(Gap::Other(what.to_owned()));
+            self.campaign.diverged(task, [])?;
             self.asked_enough();
+        } else {
+            self.set_aside += 1;
         }
         Ok(())
     }
@@ -485,6 +554,7 @@ impl<'a> Search<'a> {
             return Ok(());
         }
         self.added += 1;
+        self.has_enough |= self.asked.stop_at_first && !keys(found).is_empty();
         let number = self.session.add(run.clone());
         if let (true, Some(execution)) = (new, execution) {
             let control = self.control(None);
@@ -495,6 +565,7 @@ impl<'a> Search<'a> {
                 beginning: execution.steps.iter().map(|s| s.label.clone()).collect(),
                 order: self.asked.config.order,
                 preemptions: None,
+                sample: None,
             };
             let schedule = controlled_run::schedule("", mode, &control, summary, &run.outcome);
             let kept = Kept {
@@ -508,6 +579,19 @@ impl<'a> Search<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether somebody ended the JVM. One that is told to end before the agent can take notice ends
+/// in order, without a step, by an exit code that says so.
+fn is_killed(run: &RunResult) -> bool {
+    let summary = run.findings.summary.as_ref();
+    let control = summary.and_then(|s| s.control.as_ref());
+    let told_to_end = run
+        .outcome
+        .exit
+        .is_some_and(|code| TOLD_TO_END.contains(&code));
+    run.outcome.signal.is_some()
+        || control.is_some_and(|c| c.outcome == RunEnd::Interrupted || told_to_end && c.steps == 0)
 }
 
 /// A number that an execution has however often it is handed out.

@@ -93,6 +93,7 @@ pub fn all() -> Vec<(&'static str, Program)> {
     all.extend(accesses_java());
     all.extend(blocking_java());
     all.extend(spinning_java());
+    all.extend(book_loops_java());
     all
 }
 
@@ -459,5 +460,70 @@ fn spinning_java() -> Vec<(&'static str, Program)> {
         ("barrier3", thrice(barrier(3))),
         ("ticket", twice(ticket)),
         ("peterson", together([peterson(X, Y, 0), peterson(Y, X, 1)])),
+    ]
+}
+
+fn book_loops_java() -> Vec<(&'static str, Program)> {
+    let (waits, sets) = (until_volatile(X, 1), vec![store(X, 1)]);
+    let enters = Reg(5);
+    // Both locations are looked at, the second only if the first does not say enough.
+    let until_either = |first: Stmt, second: Stmt| {
+        vec![
+            Stmt::Set(R, 0.into()),
+            Stmt::Set(enters, 0.into()),
+            Stmt::Spin {
+                cond: not(enters),
+                body: vec![
+                    first,
+                    Stmt::If(R.into(), vec![], vec![second]),
+                    Stmt::Set(enters, R.into()),
+                    Stmt::Set(R, 0.into()),
+                ],
+            },
+        ]
+    };
+    let element = vec![
+        Stmt::Set(R, 0.into()),
+        Stmt::Set(enters, 0.into()),
+        Stmt::Spin {
+            cond: not(enters),
+            body: vec![
+                load(R, Y),
+                read(R, P),
+                Stmt::Set(enters, R.into()),
+                Stmt::Set(R, 0.into()),
+            ],
+        },
+    ];
+    // One cell is 0 for ever, the other while nobody has stored.
+    let conflict = vec![
+        Stmt::Set(R, 0.into()),
+        Stmt::Set(enters, 0.into()),
+        Stmt::Spin {
+            cond: not(enters),
+            body: vec![
+                load(R, Y),
+                load(R, X),
+                Stmt::Set(enters, R.into()),
+                Stmt::Set(R, 0.into()),
+            ],
+        },
+    ];
+    let tries = vec![load(R, X), Stmt::If(R.into(), vec![], vec![load(R, X)])];
+    vec![
+        ("spingetter", together([waits.clone(), sets.clone()])),
+        ("spinthreadlocal", together([waits.clone(), sets.clone()])),
+        ("spinnext", together([waits.clone(), sets.clone()])),
+        ("spinsleep", together([waits, sets.clone()])),
+        ("spinconflict", together([conflict, sets.clone()])),
+        ("spintries", together([tries, sets])),
+        (
+            "spinelement",
+            together([element, vec![load(R, Y), write(P, 1)]]),
+        ),
+        (
+            "spineither",
+            together([until_either(read(R, P), load(R, Y)), vec![write(P, 1)]]),
+        ),
     ]
 }

@@ -133,6 +133,7 @@ impl Verify {
             order: self.order.order(),
             preemptions: self.bound,
             threshold: self.threshold,
+            stop_at_first: self.stop_at.is_some(),
             max_executions: self.max_executions,
             max_time: self.max_seconds.map(Duration::from_secs),
             resume: self.resume,

@@ -15,6 +15,9 @@ pub struct Verify {
     /// Stop after this many executions that show a race
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub threshold: Option<u64>,
+    /// Stop at the first race, deadlock or uncaught exception
+    #[arg(long, value_enum, value_name = "first")]
+    pub stop_at: Option<StopAt>,
     /// Stop after this many executions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_executions: Option<u64>,
@@ -40,6 +43,11 @@ pub struct Verify {
     pub launch: Launch,
     #[command(flatten)]
     pub show: Show,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StopAt {
+    First,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

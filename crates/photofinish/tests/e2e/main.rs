@@ -14,6 +14,7 @@ mod exit_codes;
 mod followed;
 mod hunt;
 mod hunt_ends;
+mod kills;
 mod known;
 mod may_trigger;
 mod offline;

@@ -3,7 +3,78 @@
 
 use serde_json::Value;
 use std::collections::BTreeSet;
-use test_support::programs::{Expected, Program, finish, photofinish, verify, verify_undisturbed};
+use test_support::programs::{
+    Expected, Program, compile, finish, photofinish, verify, verify_undisturbed,
+};
+
+/// With names that ran out, threads were mistaken for each other: who joined one that
+/// had not ended came back at once, for ever.
+#[test]
+fn seventy_children_of_one_thread_are_told_apart() {
+    let classes = compile("programs/verify/src", &[]);
+    let program = Program::new(&["-cp", classes.to_str().unwrap(), "ManyThreads", "70"]);
+    let results = tempfile::tempdir().unwrap();
+    let found = verify(&program, results.path(), &["--max-executions", "20"]);
+    let exploration = &found.report["exploration"];
+    assert_eq!(exploration["executions"], 20, "{exploration}");
+    assert_eq!(exploration["limited"], true, "{exploration}");
+    assert_eq!(found.report.get("warnings"), None, "{}", found.stderr);
+}
+
+/// A write that is no step does not wake a thread that waits in a loop: it looked like a deadlock
+/// that is certain.
+#[test]
+fn threads_that_wait_for_writes_that_are_no_steps_are_not_deadlocked() {
+    let classes = compile("programs/verify/src", &[]);
+    let classes = classes.to_str().unwrap();
+    for (name, options) in [
+        ("spineither", &["--untracked", "BookLoops.go"][..]),
+        ("spinreflect", &[]),
+    ] {
+        let program = Program::new(&["-cp", classes, "BookLoops", name]);
+        let results = tempfile::tempdir().unwrap();
+        let found = verify(&program, results.path(), options);
+        assert_eq!(found.report.get("deadlocks"), None, "{}", found.stderr);
+        let exploration = &found.report["exploration"];
+        assert_eq!(exploration["complete"], false, "{exploration}");
+        let reasons = exploration["not_complete"].to_string();
+        assert!(reasons.contains("a thread waits in a loop"), "{reasons}");
+    }
+}
+
+/// Plain writes are no steps before they are known to race.
+#[test]
+fn limits_leave_no_deadlock_that_a_later_round_would_refute() {
+    let verify_expected = Expected::load("verify");
+    let either = verify_expected.program("verify", verify_expected.section("spineither"));
+    let book = Expected::load("book");
+    let filter = book.program("book", book.section("Filter"));
+    for (program, options) in [
+        (&either, ["--max-executions", "1"]),
+        (&either, ["--stop-at", "first"]),
+        (&filter, ["--max-executions", "8"]),
+    ] {
+        let results = tempfile::tempdir().unwrap();
+        let found = verify(program, results.path(), &options);
+        assert_eq!(found.report.get("deadlocks"), None, "{}", found.stderr);
+        assert_eq!(found.code, Some(66), "{}", found.stderr);
+        assert_eq!(found.report["exploration"]["complete"], false);
+    }
+}
+
+#[test]
+fn the_first_finding_is_enough_if_so_asked() {
+    let expected = Expected::load("verify");
+    for (section, list) in [("deadlock", "deadlocks"), ("assertion", "failures")] {
+        let program = expected.program("verify", expected.section(section));
+        let results = tempfile::tempdir().unwrap();
+        let found = verify(&program, results.path(), &["--stop-at", "first"]);
+        let many = found.report[list].as_array().map_or(0, Vec::len);
+        assert_eq!(many, 1, "{}", found.stderr);
+        let reasons = found.report["exploration"]["not_complete"].to_string();
+        assert!(reasons.contains("first finding"), "{section}: {reasons}");
+    }
+}
 
 /// What the JVM does to link it is not part of it: it was once taken for one that
 /// failed, and who waited for it for stuck.

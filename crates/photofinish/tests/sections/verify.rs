@@ -15,7 +15,7 @@ pub fn trials() -> Vec<Trial> {
     let expected = Expected::for_trials("verify");
     let short = expected.sections.iter().filter(|s| {
         let main = s.main.as_deref();
-        s.executions <= Some(MANY) && matches!(main, Some("Litmus" | "Spinning"))
+        s.executions <= Some(MANY) && matches!(main, Some("Litmus" | "Spinning" | "BookLoops"))
     });
     let litmus = short.map(|section| {
         let name = format!("verify::{}", section.name);

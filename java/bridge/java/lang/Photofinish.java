@@ -238,6 +238,10 @@ public final class Photofinish {
     private static void vhAfter(
             PhotofinishThread t, boolean done, VarHandle vh, Object base, int index, int code, int site) {
         t.exchanged = 0;
+        if (t.handleSite == site) {
+            t.handleSite = 0;
+            t.writes = t.handleWrites;
+        }
         if (t.quiet != 0) return;
         int when = done ? PhotofinishHandles.DONE : PhotofinishHandles.FAILED;
         PhotofinishHandles.varHandle(t, vh, base, index, code, site, when);

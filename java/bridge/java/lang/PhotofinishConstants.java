@@ -161,6 +161,11 @@ final class PhotofinishConstants {
     static final int POINT_INTERRUPTIBLE = 2;
     static final int POINT_TRIED = 4;
 
+    // Where a thread is at a loop in which it may wait (schedule::guided).
+    static final int LOOP_HEAD = 0;
+    static final int LOOP_AGAIN = 1;
+    static final int LOOP_LEFT = 2;
+
     // What lockPoint is told (instrument::models::what).
     static final int LOCK_LOCK = 0;
     static final int LOCK_TRY_LOCK = 1;

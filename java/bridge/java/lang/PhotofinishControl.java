@@ -266,9 +266,27 @@ final class PhotofinishControl {
         PhotofinishNative.threadStep(kind, thread, 0);
     }
 
-    /** A loop that changes nothing of the thread's own: a jump back to its head, or the head itself. */
-    static void waits(PhotofinishThread t, int loop, boolean back) {
-        if (EXPLORE && free(t)) PhotofinishNative.looped(loop, back);
+    /** The same state at two times: nothing was written between them, and the locals are as they were. */
+    static void loop(PhotofinishThread t, int loop, int what) {
+        long state = t.locals;
+        t.locals = 0;
+        if (EXPLORE && free(t)) PhotofinishNative.looped(loop, mixed(state, t.writes), what);
+    }
+
+    static void local(PhotofinishThread t, long value) {
+        t.locals = mixed(t.locals, value);
+    }
+
+    static void local(PhotofinishThread t, Object value) {
+        long name = value == null ? 0 : EXPLORE && free(t) ? PhotofinishNative.tag(value) : 0;
+        if (value != null && name == 0) t.writes++; // an object that cannot be told from others
+        local(t, name);
+    }
+
+    /** A bijection of either argument, so that states that differ in one place stay different. */
+    private static long mixed(long state, long value) {
+        long x = (state ^ value * 0x9e3779b97f4a7c15L) * 0xbf58476d1ce4e5b9L;
+        return x ^ x >>> 31;
     }
 
     static void rawPoint(PhotofinishThread t, Object o, long offset, int code, int site) {

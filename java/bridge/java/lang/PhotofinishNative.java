@@ -285,8 +285,11 @@ final class PhotofinishNative {
     /** In an exploration: a point before something that concerns another thread; null is this one. */
     static native void threadStep(int kind, Object thread, int bits);
 
-    /** The thread jumps back to the head of a loop that nothing of its own changes, or is there. */
-    static native void looped(int loop, boolean back);
+    /** At the head of a loop, before a jump back to it, or behind it: see PhotofinishControl.loop. */
+    static native void looped(int loop, long state, int what);
+
+    /** The name that an exploration knows an object by; 0 if it has none. */
+    static native long tag(Object o);
 
     /** A lock that was used as a whole gets a condition. */
     static native void lateCondition();

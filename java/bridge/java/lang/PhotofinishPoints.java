@@ -1,5 +1,7 @@
 package java.lang;
 
+import static java.lang.PhotofinishConstants.*;
+
 import java.lang.invoke.VarHandle;
 
 /**
@@ -108,12 +110,44 @@ public final class PhotofinishPoints {
 
     public static void waits(int loop) {
         PhotofinishThread t = Photofinish.self();
-        if (t != null) PhotofinishControl.waits(t, loop, true);
+        if (t != null) PhotofinishControl.loop(t, loop, LOOP_AGAIN);
     }
 
     public static void loopHead(int loop) {
         PhotofinishThread t = Photofinish.self();
-        if (t != null) PhotofinishControl.waits(t, loop, false);
+        if (t != null) PhotofinishControl.loop(t, loop, LOOP_HEAD);
+    }
+
+    public static void loopLeft(int loop) {
+        PhotofinishThread t = Photofinish.self();
+        if (t != null) PhotofinishControl.loop(t, loop, LOOP_LEFT);
+    }
+
+    public static void localInt(int value) {
+        localLong(value);
+    }
+
+    public static void localLong(long value) {
+        PhotofinishThread t = Photofinish.self();
+        if (t != null) PhotofinishControl.local(t, value);
+    }
+
+    public static void localFloat(float value) {
+        localLong(Float.floatToRawIntBits(value));
+    }
+
+    public static void localDouble(double value) {
+        localLong(Double.doubleToRawLongBits(value));
+    }
+
+    public static void localReference(Object value) {
+        PhotofinishThread t = Photofinish.self();
+        if (t != null) PhotofinishControl.local(t, value);
+    }
+
+    public static void wrote() {
+        PhotofinishThread t = Photofinish.self();
+        if (t != null && (t.linking | t.unwatched) == 0) t.writes++; // what the JVM does to link is done once
     }
 
     public static void rawPoint(Object o, long offset, int code, int site) {
@@ -123,7 +157,13 @@ public final class PhotofinishPoints {
 
     public static void vhPoint(VarHandle vh, Object base, int index, int code, int site) {
         PhotofinishThread t = Photofinish.self();
-        if (t != null) PhotofinishControl.vhPoint(t, vh, base, index, code, site);
+        if (t == null) return;
+        boolean reads = (code & ACCESS_OP_MASK) != ACCESS_WRITE; // the end of a write is not told
+        if (reads && (t.handleSite == 0 || t.handleSite == site)) {
+            t.handleSite = site;
+            t.handleWrites = t.writes;
+        }
+        PhotofinishControl.vhPoint(t, vh, base, index, code, site);
     }
 
     public static void casResult(boolean done, int site) {

@@ -114,6 +114,20 @@ public final class PhotofinishThread {
     int updatedAt;
     long before;
 
+    /** How often it did something in an exploration that may have left something behind in memory. */
+    int writes;
+
+    /**
+     * The VarHandle access that began last, and how often the thread had written then: what the JDK
+     * writes to link it, when it is first made, is no part of the program.
+     */
+    int handleSite;
+
+    int handleWrites;
+
+    /** What the locals hold of which it is being told (see PhotofinishControl.loop). */
+    long locals;
+
     /** The modelled method that begins is explored step by step. */
     boolean opened;
 

@@ -10,7 +10,7 @@
 //! behind what cannot be put back, every execution gets its own JVM from then on,
 //! and the report says so.
 
-use super::{Gap, Search, keys, same};
+use super::{Gap, Search, is_killed, keys, same};
 use crate::error::Error;
 use crate::launch::{Plan, RunDir};
 use driver::options::{Control, Mode};
@@ -43,14 +43,16 @@ enum Trust {
 
 /// What a worker was asked for.
 #[derive(Debug)]
-enum Given {
+pub(super) enum Given {
     Trial,
     Task(Task),
+    /// No part of the exploration.
+    Sample(Task),
 }
 
 /// Why an execution of a worker is made again.
 #[derive(Debug)]
-enum Doubt {
+pub(super) enum Doubt {
     /// It showed this.
     Showed(Vec<String>),
     /// It did not go as it was told.
@@ -168,11 +170,17 @@ impl<'a> Search<'a> {
             return None;
         }
         let (given, job) = match workers.trust {
-            Trust::Trusted if workers.again.is_empty() => {
-                let task = self.campaign.next()?;
-                let job = task.job.clone();
-                (Given::Task(task), job)
-            }
+            Trust::Trusted if workers.again.is_empty() => match self.next_sample() {
+                Some(sample) => {
+                    let job = sample.job.clone();
+                    (Given::Sample(sample), job)
+                }
+                None => {
+                    let task = self.campaign.next()?;
+                    let job = task.job.clone();
+                    (Given::Task(task), job)
+                }
+            },
             Trust::Untried if workers.alone >= WORTH_IT => {
                 let job = workers.root.as_ref()?.0.job.clone();
                 workers.trust = Trust::Trying(TRIALS);
@@ -199,6 +207,7 @@ impl<'a> Search<'a> {
                 beginning: Vec::new(),
                 order: config.order,
                 preemptions: config.preemptions,
+                sample: None,
             };
             return Some(Task { round, job });
         }
@@ -278,8 +287,14 @@ impl<'a> Search<'a> {
         let doubt = self.workers.doubts.remove(&number);
         let run = result?;
         if self.workers.reference == Some(number) {
-            self.refer(task, &dir);
+            match is_killed(&run) {
+                true => self.workers.reference = None,
+                false => self.refer(task, &dir),
+            }
             return Ok(());
+        }
+        if task.job.sample.is_some() {
+            return self.sampled_alone(&dir, &run);
         }
         let seen: BTreeSet<String> = keys(&run.findings).into_iter().collect();
         let (lost, missing) = (self.campaign.progress().lost, self.missing.len());
@@ -322,11 +337,13 @@ impl<'a> Search<'a> {
         };
         if let Some(why) = &answer.unfit {
             self.workers.give_up(why);
-            return self.doubt(given, Doubt::Other);
+            self.doubt(given, Doubt::Other);
+            return Ok(());
         }
         match given {
             Given::Trial => self.tried(&answer),
             Given::Task(task) => return self.made(task, answer),
+            Given::Sample(task) => self.sampled(task, answer),
         }
         Ok(())
     }
@@ -358,26 +375,32 @@ impl<'a> Search<'a> {
         }
         let shown = keys(&found);
         if shown.iter().any(|key| !self.seen.contains(key)) {
-            return self.doubt(Given::Task(task), Doubt::Showed(shown));
+            self.doubt(Given::Task(task), Doubt::Showed(shown));
+            return Ok(());
         }
         let ended = matches!(answer.outcome, RunEnd::Exit | RunEnd::Deadlock);
         let execution = match answer.execution {
             Some(execution::Execution::Made(execution)) if ended => execution,
             Some(execution::Execution::Diverged(_)) => {
-                return self.doubt(Given::Task(task), Doubt::Diverged);
+                self.doubt(Given::Task(task), Doubt::Diverged);
+                return Ok(());
             }
-            _ => return self.doubt(Given::Task(task), Doubt::Other),
+            _ => {
+                self.doubt(Given::Task(task), Doubt::Other);
+                return Ok(());
+            }
         };
         let racing = self.racing(&found);
         let points = self.campaign.points();
         if racing.iter().any(|statement| !points.contains(statement)) {
-            return self.doubt(Given::Task(task), Doubt::Other);
+            self.doubt(Given::Task(task), Doubt::Other);
+            return Ok(());
         }
         self.out_of_hand(&found);
         let races = u64::from(!found.races.is_empty());
         match self.campaign.finish(&task, &execution, races, []) {
             Ok(()) => self.workers.made += 1,
-            Err(_) => return self.doubt(Given::Task(task), Doubt::Diverged),
+            Err(_) => self.doubt(Given::Task(task), Doubt::Diverged),
         }
         Ok(())
     }
@@ -387,13 +410,17 @@ impl<'a> Search<'a> {
         let Some(given) = self.workers.given.remove(&number) else {
             return Ok(());
         };
-        let Given::Task(task) = given else {
-            self.workers.died += 1;
-            if self.workers.died >= PATIENCE {
-                self.workers
-                    .give_up("a JVM that is to be used again ended by itself");
+        let task = match given {
+            Given::Task(task) => task,
+            Given::Sample(_) => return Ok(()),
+            Given::Trial => {
+                self.workers.died += 1;
+                if self.workers.died >= PATIENCE {
+                    self.workers
+                        .give_up("a JVM that is to be used again ended by itself");
+                }
+                return Ok(());
             }
-            return Ok(());
         };
         let deadline = self.asked.deadline;
         if deadline.is_some_and(|at| at <= std::time::Instant::now()) {
@@ -404,17 +431,20 @@ impl<'a> Search<'a> {
         *deaths += 1;
         match *deaths < DEATHS {
             true => Ok(self.campaign.give_back(&task)?),
-            false => self.doubt(Given::Task(task), Doubt::Other),
+            false => {
+                self.doubt(Given::Task(task), Doubt::Other);
+                Ok(())
+            }
         }
     }
 
-    fn doubt(&mut self, given: Given, doubt: Doubt) -> Result<(), Error> {
-        if let Given::Task(task) = given
+    /// An execution of this round is made again in a JVM of its own.
+    pub(super) fn doubt(&mut self, given: Given, doubt: Doubt) {
+        if let Given::Task(task) | Given::Sample(task) = given
             && task.round == self.campaign.round()
         {
             self.workers.again.push_back((task, doubt));
         }
-        Ok(())
     }
 }
 

@@ -1,0 +1,112 @@
+//! `verify` whose JVMs, and which itself, are killed at random moments, resumed until it is
+//! done: it comes to the verdict and the counts of an exploration that nobody disturbed.
+//!
+//! A few explorations here; `PHOTOFINISH_REPEAT=200 cargo test -p photofinish --test e2e kills`
+//! makes as many as it says.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use test_support::programs::{Program, children, photofinish, repeat};
+
+/// Kills of one exploration. After that it may come to its end.
+const MOST_KILLS: u32 = 12;
+/// One of so many kills hits the tool itself.
+const TOOL: u64 = 5;
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// What the Java program of the tests makes: so many classes.
+const CLASSES: u64 = 252;
+
+/// xorshift64*.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % n
+    }
+}
+
+fn start(program: &Program, results: &Path, json: &Path, resume: bool) -> Child {
+    let mut tool = photofinish();
+    tool.args(["verify", "--quiet", "--jobs", "2", "--results"]);
+    tool.arg(results).arg("--json").arg(json);
+    if resume {
+        tool.arg("--resume");
+    }
+    tool.arg("--").args(&program.args);
+    tool.stdout(Stdio::null()).stderr(Stdio::null());
+    tool.spawn().unwrap()
+}
+
+/// Whether there is something to go on with.
+fn is_saved(results: &Path) -> bool {
+    let mut tool = photofinish();
+    tool.args(["report", "--json", "-"]).arg(results);
+    tool.stderr(Stdio::null()).stdin(Stdio::null());
+    serde_json::from_slice::<Value>(&tool.output().unwrap().stdout).is_ok()
+}
+
+/// The process may have ended meanwhile.
+fn kill(name: &str, pid: u32) {
+    let mut kill = Command::new("kill");
+    kill.args(["-s", name, &pid.to_string()])
+        .stderr(Stdio::null());
+    kill.status().unwrap();
+}
+
+/// The report of an exploration that was disturbed, and how often it was.
+fn disturbed(program: &Program, seed: u64) -> (Value, [u32; 2]) {
+    let results = tempfile::tempdir().unwrap();
+    let json = results.path().join("report.json");
+    let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let (mut jvms, mut tools) = (0, 0);
+    let limit = Instant::now() + PATIENCE;
+    let mut tool = start(program, results.path(), &json, false);
+    loop {
+        assert!(Instant::now() < limit, "seed {seed} does not end");
+        std::thread::sleep(Duration::from_millis(30 + chance.below(400)));
+        if let Some(ended) = tool.try_wait().unwrap() {
+            let report = std::fs::read(&json).ok();
+            let report: Option<Value> = report.and_then(|r| serde_json::from_slice(&r).ok());
+            let is_done = |report: &Value| {
+                ended.code().is_some() && report["exploration"]["resumable"] == false
+            };
+            if let Some(report) = report.filter(is_done) {
+                return (report, [jvms, tools]);
+            }
+            let resume = is_saved(results.path());
+            tool = start(program, results.path(), &json, resume);
+        } else if jvms + tools < MOST_KILLS {
+            let all = children(tool.id());
+            if chance.below(TOOL) == 0 {
+                tools += 1;
+                kill("KILL", tool.id());
+            } else if !all.is_empty() {
+                jvms += 1;
+                let which = chance.below(all.len() as u64) as usize;
+                let name = if chance.below(4) == 0 { "TERM" } else { "KILL" };
+                kill(name, all[which]);
+            }
+        }
+    }
+}
+
+#[test]
+fn kills_change_nothing_but_the_time() {
+    let program = Program::own(&["Relay", "plain", "5"]);
+    for seed in 1..=repeat() as u64 {
+        let (report, kills) = disturbed(&program, seed);
+        let exploration = &report["exploration"];
+        let said = format!("seed {seed}, {kills:?} kills of JVMs and the tool: {report}");
+        assert_eq!(exploration["complete"], true, "{said}");
+        assert_eq!(exploration["classes"], CLASSES, "{said}");
+        assert_eq!(report.get("races"), Some(&Value::Array(vec![])), "{said}");
+        assert_eq!(report.get("deadlocks"), None, "{said}");
+        assert_eq!(report.get("failures"), None, "{said}");
+    }
+}
