@@ -306,10 +306,11 @@ fn a_time_limit_is_75_when_nothing_was_found() {
 }
 
 /// A copy is one operation on all its elements, and its array has the name of the
-/// field that holds it.
+/// field that holds it. A loop that fills an array comes to an element where another waits
+/// unless the other goes on first.
 #[test]
 fn races_with_copies_of_arrays_are_confirmed() {
-    for how in ["from", "to", "clone", "copyOf", "both"] {
+    for how in ["from", "to", "clone", "copyOf", "fill", "both"] {
         let results = tempfile::tempdir().unwrap();
         let program = Program::own(&["Copies", how]);
         let found = confirm(&program, results.path(), &["--trials", "12"]);
@@ -319,7 +320,8 @@ fn races_with_copies_of_arrays_are_confirmed() {
         for race in confirmed {
             let trials = &race["trials"];
             let count = |what: &str| trials[what].as_u64().unwrap();
-            assert!(2 * count("hit") >= count("run"), "{how}: {race:#}");
+            let often = 2 * count("hit") >= count("run");
+            assert!(often || how == "fill", "{how}: {race:#}");
             // One array of the two is the other's copy.
             let from = race["location"]["from"].as_str();
             let named = matches!(from, Some("Copies.data" | "Copies.other"));

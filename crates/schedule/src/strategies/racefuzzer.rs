@@ -18,6 +18,10 @@
 //!   ones: such a race is real, but not the one that was asked for.
 //! - A thread that is released (line 27) executes its statement at once. To the
 //!   letter it would be postponed again, without end.
+//! - If a thread that was released comes back to an array while another waits at another
+//!   element of it, it is released again: one stands, the other moves. A loop over an
+//!   array so comes to the element at which the other waits; with a random choice each time
+//!   that one would be gone after two elements.
 //! - When all enabled threads are postponed but somebody sleeps, time passes
 //!   first: the sleeper may be on its way to the other statement.
 //! - Waiting is bounded in steps, never in time, so that the seed replays the
@@ -61,6 +65,8 @@ pub(crate) struct RaceFuzzer {
     /// Steps of its own since a thread last gave way; missing: it never did.
     since_way: FxHashMap<Thread, u32>,
     patience: u64,
+    /// Who was released last because all were postponed.
+    moving: Option<Thread>,
     hits: Vec<Hit>,
     candidates: Vec<Ready>,
 }
@@ -87,6 +93,7 @@ impl RaceFuzzer {
             before: None,
             since_way: FxHashMap::default(),
             patience: PATIENCE,
+            moving: None,
             hits: Vec::new(),
             candidates: Vec::new(),
         }
@@ -196,8 +203,23 @@ impl RaceFuzzer {
         if view.timers {
             return self.wait(TICK);
         }
-        let any = self.rng.index(self.postponed.len());
-        Some(self.postponed.remove(any).ready)
+        Some(self.release())
+    }
+
+    /// Line 27: all are postponed, so one goes on.
+    fn release(&mut self) -> Ready {
+        let beside = |op: Op| {
+            let mut others = self.postponed.iter().map(|p| p.ready.op);
+            others.any(|other| other.obj == op.obj && other.slot != op.slot)
+        };
+        let again = self
+            .postponed
+            .iter()
+            .position(|p| Some(p.ready.thread) == self.moving && beside(p.ready.op));
+        let at = again.unwrap_or_else(|| self.rng.index(self.postponed.len()));
+        let released = self.postponed.remove(at).ready;
+        self.moving = Some(released.thread);
+        released
     }
 }
 

@@ -206,3 +206,20 @@ fn all_that_were_postponed_go_when_the_coin_says_so() {
     }
     assert!(both > 20, "{both}");
 }
+
+#[test]
+fn a_loop_comes_to_the_element_at_which_another_thread_waits() {
+    let fill = (0..40).map(|element| write(Var(element), 1)).collect();
+    let program = Program::parallel([fill, vec![write(Var(30), 2)]]);
+    let meets = |seed: &u64| {
+        let params = Params {
+            seed: *seed,
+            pair: Some([(1..=40).collect(), vec![41]]),
+            ..Params::default()
+        };
+        !run(&program, "racefuzzer", &params).hits.is_empty()
+    };
+    // Unless the other thread is the one that goes on first.
+    let met = (0..200).filter(meets).count();
+    assert!(met > 70, "{met}");
+}
