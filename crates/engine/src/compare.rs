@@ -83,7 +83,7 @@ pub struct Compared {
 pub fn compare(config: &CompareConfig, progress: &dyn Progress) -> Result<Compared, Error> {
     let launcher = Launcher::new(&config.launch)?;
     let mut journal = Journal::open(config)?;
-    let named = |scheduler: &Scheduler| Subject::of(scheduler.name());
+    let named = |scheduler: &Scheduler| Subject::new(scheduler.name());
     let schedulers: Vec<Subject> = config.schedulers.iter().map(named).collect();
     let depths = config.depths.iter().map(|depth| Subject {
         depth: Some(*depth),
@@ -219,7 +219,7 @@ impl Making<'_> {
     /// False if it was interrupted.
     fn all(&mut self, depths: &[Subject]) -> Result<bool, Error> {
         for run in 1..=ALONE.min(self.config.runs) {
-            let alone = Subject::of("alone");
+            let alone = Subject::new("alone");
             if self.journal.all.has(&alone, run) {
                 continue;
             }
@@ -239,7 +239,7 @@ impl Making<'_> {
             }
         }
         for scheduler in self.config.schedulers.clone() {
-            if !self.runs_of(scheduler, Subject::of(scheduler.name()))? {
+            if !self.runs_of(scheduler, Subject::new(scheduler.name()))? {
                 return Ok(false);
             }
         }
@@ -298,7 +298,7 @@ impl Making<'_> {
         )?;
         let phase = Subject {
             depth: subject.depth,
-            ..Subject::of("phase-1")
+            ..Subject::new("phase-1")
         };
         if let Some(seconds) = seconds.filter(|_| !self.journal.all.has(&phase, 1)) {
             self.journal.add(Row {
@@ -355,7 +355,7 @@ impl Making<'_> {
             hidden.learn(&dir);
             hidden.write(&self.journal.relation(subject))?;
         }
-        let mut races: Vec<Found> = report.races.iter().map(Found::of).collect();
+        let mut races: Vec<Found> = report.races.iter().map(Found::new).collect();
         races.sort();
         races.dedup();
         let row = Row {

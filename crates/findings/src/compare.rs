@@ -18,7 +18,7 @@ pub struct Found {
 }
 
 impl Found {
-    pub fn of(race: &Race) -> Found {
+    pub fn new(race: &Race) -> Found {
         use crate::finding::Location;
         let location = match &race.location {
             Location::Field { class, field, .. } => format!("{class}.{field}"),
@@ -51,7 +51,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    pub fn of(scheduler: &str) -> Subject {
+    pub fn new(scheduler: &str) -> Subject {
         Subject {
             scheduler: scheduler.to_owned(),
             depth: None,
@@ -81,7 +81,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    pub fn of<'a, 'b>(
+    pub fn runs_of<'a, 'b>(
         &'a self,
         subject: &'b Subject,
     ) -> impl Iterator<Item = &'a Row> + use<'a, 'b> {
@@ -90,23 +90,23 @@ impl Comparison {
 
     /// Whether this run has been made.
     pub fn has(&self, subject: &Subject, run: u32) -> bool {
-        self.of(subject).any(|row| row.run == run)
+        self.runs_of(subject).any(|row| row.run == run)
     }
 
     /// Distinct races of a subject.
     pub fn races(&self, subject: &Subject) -> BTreeSet<&Found> {
-        self.of(subject).flat_map(|row| &row.races).collect()
+        self.runs_of(subject).flat_map(|row| &row.races).collect()
     }
 
     /// Mean seconds of a run.
     pub fn seconds(&self, subject: &Subject) -> Option<f64> {
-        let times: Vec<f64> = self.of(subject).map(|row| row.seconds).collect();
+        let times: Vec<f64> = self.runs_of(subject).map(|row| row.seconds).collect();
         (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
     }
 
     /// How many distinct races there were after each run.
     pub fn cumulative(&self, subject: &Subject) -> Vec<usize> {
-        let mut rows: Vec<&Row> = self.of(subject).collect();
+        let mut rows: Vec<&Row> = self.runs_of(subject).collect();
         rows.sort_by_key(|row| row.run);
         let mut seen = BTreeSet::new();
         let mut counts = Vec::new();
@@ -139,7 +139,7 @@ mod tests {
             lines: [format!("A.java:{n}"), "B.java:1".to_owned()],
         };
         let row = |scheduler: &str, run: u32, seconds: f64, races: &[u32]| Row {
-            subject: Subject::of(scheduler),
+            subject: Subject::new(scheduler),
             run,
             seconds,
             ended: RunEnd::Exit,
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn races_add_up_run_by_run() {
         let all = sample();
-        let (native, drfinder) = (Subject::of("native"), Subject::of("drfinder"));
+        let (native, drfinder) = (Subject::new("native"), Subject::new("drfinder"));
         assert_eq!(all.cumulative(&native), [1, 1]);
         assert_eq!(all.cumulative(&drfinder), [1, 3]);
         let both = [native.clone(), drfinder.clone()];

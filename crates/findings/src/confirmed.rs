@@ -132,7 +132,7 @@ pub struct Deadlock {
 }
 
 impl Deadlock {
-    pub fn of(kind: &str, still: StuckThreads, run: u64) -> Deadlock {
+    pub fn new(kind: &str, still: StuckThreads, run: u64) -> Deadlock {
         Deadlock {
             id: String::new(),
             kind: kind.to_owned(),
@@ -178,7 +178,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    pub(crate) fn of(uncaught: Uncaught, run: u64) -> Failure {
+    pub(crate) fn new(uncaught: Uncaught, run: u64) -> Failure {
         Failure {
             id: String::new(),
             thread: uncaught.thread,

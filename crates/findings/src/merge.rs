@@ -110,11 +110,11 @@ impl Merge {
         self.skipped.extend(findings.skipped);
         let number = index as u64 + 1;
         let deadlocks = findings.deadlocks.into_iter();
-        let deadlocks = deadlocks.map(|still| Deadlock::of("deadlock", still, number));
+        let deadlocks = deadlocks.map(|still| Deadlock::new("deadlock", still, number));
         let livelocks = findings.livelocks.into_iter();
-        let livelocks = livelocks.map(|still| Deadlock::of("livelock", still, number));
+        let livelocks = livelocks.map(|still| Deadlock::new("livelock", still, number));
         let failures = findings.uncaught.into_iter();
-        let failures = failures.map(|uncaught| Failure::of(uncaught, number));
+        let failures = failures.map(|uncaught| Failure::new(uncaught, number));
         // Two threads of one run may die of the same.
         for deadlock in once(deadlocks.chain(livelocks), Deadlock::same) {
             self.fold_deadlock(deadlock);

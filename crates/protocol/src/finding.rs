@@ -24,7 +24,7 @@ pub struct Frame {
     pub line: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bci: Option<u32>,
-    /// See [`told_owner`].
+    /// Whether the class is the JDK's, where its package says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jdk: Option<bool>,
 }
@@ -83,7 +83,7 @@ pub enum Location {
         field: String,
         #[serde(default, rename = "static", skip_serializing_if = "is_false")]
         is_static: bool,
-        /// See [`told_owner`].
+        /// Whether the class is the JDK's, where its package says otherwise.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         jdk: Option<bool>,
     },
@@ -97,7 +97,8 @@ pub enum Location {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
         from: Option<ArraySource>,
-        /// Of the class whose field that is, see [`told_owner`].
+        /// Whether the class of that field is the JDK's, where its package says
+        /// otherwise.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         jdk: Option<bool>,
         #[serde(default, skip_serializing_if = "Option::is_none")]

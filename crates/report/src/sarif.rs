@@ -7,7 +7,7 @@
 //! harm either way are warnings, suspicions are notes.
 
 use crate::terminal::{Sources, location, member, place};
-use crate::timeline::{Timeline, Timelines, of};
+use crate::timeline::{Timeline, Timelines, timelines_of_finding};
 use encoding::percent;
 use findings::confirmed::{Deadlock, Failure, Harm};
 use findings::finding::Frame;
@@ -159,7 +159,9 @@ impl Context<'_> {
     /// One flow a thread: where it was started, its steps if they were kept,
     /// the access.
     fn flows(&self, race: &Race) -> Vec<Value> {
-        let timeline = of(self.timelines, &race.id).next().map(|(_, t)| t);
+        let timeline = timelines_of_finding(self.timelines, &race.id)
+            .next()
+            .map(|(_, t)| t);
         let steps = timeline.map(|t| (t, t.meetings().last().unwrap_or(t.rows.len())));
         let end = steps.map_or(0, |(_, end)| end);
         let mut flows: Vec<Value> = Vec::new();

@@ -45,13 +45,13 @@ pub fn render(
         options,
         runs: report.runs.len(),
     };
-    let mut calls: Vec<(Calls<'_>, &str)> = Vec::new();
+    let mut known: Vec<(Calls<'_>, &str)> = Vec::new();
     for race in &report.races {
-        let same = Calls::of(race).and_then(|of| {
-            let first = calls.iter().find(|(known, _)| *known == of);
+        let same = Calls::new(race).and_then(|calls| {
+            let first = known.iter().find(|(other, _)| *other == calls);
             let first = first.map(|(_, id)| *id);
             if first.is_none() {
-                calls.push((of, &race.id));
+                known.push((calls, &race.id));
             }
             first
         });
@@ -83,7 +83,7 @@ pub fn render(
 struct Calls<'a>([(&'a str, &'a str, Option<u32>); 2]);
 
 impl Calls<'_> {
-    fn of(race: &Race) -> Option<Calls<'_>> {
+    fn new(race: &Race) -> Option<Calls<'_>> {
         let [a, b] = &race.accesses;
         let line = |access| {
             let own = own_call(access)?;

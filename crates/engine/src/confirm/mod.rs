@@ -581,10 +581,10 @@ impl Work<'_> {
             };
             tallies.add(&trial, &known, log);
             for still in &run.findings.deadlocks {
-                note(deadlocks, Deadlock::of("deadlock", still.clone(), 0));
+                note(deadlocks, Deadlock::new("deadlock", still.clone(), 0));
             }
             for still in &run.findings.livelocks {
-                note(deadlocks, Deadlock::of("livelock", still.clone(), 0));
+                note(deadlocks, Deadlock::new("livelock", still.clone(), 0));
             }
             let hit = tallies.all.first().map_or(0, |tally| tally.hit);
             let name = &target.name;

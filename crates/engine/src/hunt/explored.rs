@@ -282,14 +282,14 @@ mod tests {
     use findings::result::Run;
     use serde_json::json;
 
-    fn of(json: serde_json::Value) -> Exploration {
+    fn exploration(json: serde_json::Value) -> Exploration {
         serde_json::from_value(json).unwrap()
     }
 
     #[test]
     fn the_whole_is_explored_only_if_it_fits() {
         let seconds = Duration::from_secs;
-        let part = of(json!({
+        let part = exploration(json!({
             "limited": true, "executions": 50, "classes": 30, "estimate": 80.0,
             "not_complete": ["there was no more time"]
         }));
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn notes_say_how_far_it_came() {
-        let part = of(json!({
+        let part = exploration(json!({
             "limited": true, "executions": 50, "classes": 30, "estimate": 80.0,
             "not_complete": ["there was no more time"]
         }));
@@ -340,7 +340,7 @@ mod tests {
             "50 executions, not complete: there was no more time"
         );
         assert_eq!(
-            note(&of(json!({ "complete": true, "executions": 1 }))),
+            note(&exploration(json!({ "complete": true, "executions": 1 }))),
             "1 execution, complete"
         );
     }

@@ -68,7 +68,7 @@ fn share(all: &Comparison, subject: &Subject, subjects: &[Subject]) -> Option<Li
     if new.is_empty() {
         return None;
     }
-    let mut rows: Vec<&Row> = all.of(subject).collect();
+    let mut rows: Vec<&Row> = all.runs_of(subject).collect();
     rows.sort_by_key(|row| row.run);
     let mut seen: BTreeSet<&Found> = BTreeSet::new();
     let points = rows.into_iter().map(|row| {
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_line_for_each_scheduler_and_one_for_what_is_new() {
-        let subjects = [Subject::of("native"), Subject::of("drfinder")];
+        let subjects = [Subject::new("native"), Subject::new("drfinder")];
         let picture = svg(&sample(), &subjects).unwrap();
         assert_eq!(picture.matches("<polyline").count(), 3);
         assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"));

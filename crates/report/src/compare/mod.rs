@@ -20,7 +20,7 @@ pub(crate) fn sample() -> findings::compare::Comparison {
         lines: [format!("A.java:{n}"), "B.java:1".to_owned()],
     };
     let row = |scheduler: &str, run: u32, seconds: f64, races: &[u32]| Row {
-        subject: Subject::of(scheduler),
+        subject: Subject::new(scheduler),
         run,
         seconds,
         ended: RunEnd::Exit,

@@ -21,7 +21,7 @@ pub fn by_scheduler(all: &Comparison, subjects: &[Subject]) -> String {
         .map(str::to_owned)
         .to_vec(),
     ];
-    let alone = all.seconds(&Subject::of("alone"));
+    let alone = all.seconds(&Subject::new("alone"));
     let slowdown = |seconds: Option<f64>| match (seconds, alone) {
         (Some(seconds), Some(alone)) if alone > 0.0 => format!("{:.1}x", seconds / alone),
         _ => String::new(),
@@ -29,9 +29,9 @@ pub fn by_scheduler(all: &Comparison, subjects: &[Subject]) -> String {
     let time = |seconds: Option<f64>| seconds.map_or_else(String::new, |s| format!("{s:.2}"));
     let total: BTreeSet<&Found> = subjects.iter().flat_map(|s| all.races(s)).collect();
     for name in ["alone", "phase-1"] {
-        let subject = Subject::of(name);
+        let subject = Subject::new(name);
         if let Some(seconds) = all.seconds(&subject) {
-            let runs = all.of(&subject).count().to_string();
+            let runs = all.runs_of(&subject).count().to_string();
             let mut row = vec![name.to_owned(), runs];
             row.extend([""; 4].map(str::to_owned));
             row.extend([time(Some(seconds)), slowdown(Some(seconds)), String::new()]);
@@ -43,7 +43,7 @@ pub fn by_scheduler(all: &Comparison, subjects: &[Subject]) -> String {
         let seconds = all.seconds(subject);
         rows.push(vec![
             subject.scheduler.clone(),
-            all.of(subject).count().to_string(),
+            all.runs_of(subject).count().to_string(),
             races.len().to_string(),
             locations(&races).to_string(),
             all.new_races(subject, subjects).len().to_string(),
@@ -82,7 +82,7 @@ fn locations(races: &BTreeSet<&Found>) -> usize {
 
 fn thrashing(all: &Comparison, subject: &Subject) -> String {
     let hidden: Vec<_> = all
-        .of(subject)
+        .runs_of(subject)
         .filter_map(|row| row.hidden.as_ref())
         .collect();
     let suspended: u64 = hidden.iter().map(|h| h.suspended).sum();
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_table_says_who_found_what() {
-        let subjects = [Subject::of("native"), Subject::of("drfinder")];
+        let subjects = [Subject::new("native"), Subject::new("drfinder")];
         let text = by_scheduler(&sample(), &subjects);
         let lines: Vec<Vec<&str>> = text
             .lines()
@@ -154,9 +154,9 @@ mod tests {
         }
         let depth = Subject {
             depth: Some(4),
-            ..Subject::of("drfinder")
+            ..Subject::new("drfinder")
         };
-        let text = by_depth(&all, &[depth], &[Subject::of("native")]);
+        let text = by_depth(&all, &[depth], &[Subject::new("native")]);
         assert_eq!(text, "depth            4\nraces (new)  3 (2)\n");
     }
 }

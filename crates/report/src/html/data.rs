@@ -38,7 +38,11 @@ struct Source {
 }
 
 impl<'a> Data<'a> {
-    pub(super) fn of(report: &'a Report, sources: &dyn Sources, timelines: &Timelines) -> Data<'a> {
+    pub(super) fn new(
+        report: &'a Report,
+        sources: &dyn Sources,
+        timelines: &Timelines,
+    ) -> Data<'a> {
         let mut schedules = Timelines::new();
         for (name, timeline) in timelines {
             schedules.insert(name.clone(), timeline.shortened(MOST_ROWS));

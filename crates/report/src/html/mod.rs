@@ -37,7 +37,7 @@ pub fn write(
     mut out: impl Write,
 ) -> io::Result<()> {
     let script = format!("\"use strict\";\n{}", SCRIPTS.concat());
-    let data = embedded(&data::Data::of(report, sources, timelines))?;
+    let data = embedded(&data::Data::new(report, sources, timelines))?;
     write!(
         out,
         "<!DOCTYPE html>\n\

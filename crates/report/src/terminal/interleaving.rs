@@ -2,7 +2,7 @@
 //! the two accesses stand side by side, and they themselves.
 
 use super::{Page, Style};
-use crate::timeline::{Row, Timeline, of};
+use crate::timeline::{Row, Timeline, timelines_of_finding};
 use findings::result::Race;
 use findings::text::clean;
 use std::io;
@@ -17,8 +17,9 @@ const WIDEST: usize = 28;
 impl Page<'_> {
     pub(super) fn interleaving(&mut self, race: &Race) -> io::Result<()> {
         let kept = self.options.timelines;
-        let kept =
-            kept.and_then(|all| of(all, &race.id).find(|(_, t)| t.meetings().next().is_some()));
+        let kept = kept.and_then(|all| {
+            timelines_of_finding(all, &race.id).find(|(_, t)| t.meetings().next().is_some())
+        });
         let Some((name, timeline)) = kept else {
             return Ok(());
         };

@@ -38,7 +38,7 @@ pub struct Edge {
     pub order: Order,
 }
 
-pub(super) fn of(log: &Log, steps: &[Placed]) -> Vec<Edge> {
+pub(super) fn all_edges(log: &Log, steps: &[Placed]) -> Vec<Edge> {
     let mut edges = starts(log, steps);
     edges.extend(volatiles(steps));
     edges.extend(locks(steps));

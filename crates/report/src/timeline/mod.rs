@@ -39,7 +39,7 @@ pub struct Timeline {
 pub type Timelines = BTreeMap<String, Timeline>;
 
 /// Those of one finding.
-pub fn of<'a>(
+pub fn timelines_of_finding<'a>(
     timelines: &'a Timelines,
     id: &'a str,
 ) -> impl Iterator<Item = (&'a str, &'a Timeline)> {
@@ -113,7 +113,7 @@ impl Timeline {
         }
         making.meeting(met);
         let mut timeline = making.timeline;
-        timeline.edges = edges::of(log, &making.placed);
+        timeline.edges = edges::all_edges(log, &making.placed);
         timeline
     }
 
