@@ -28,6 +28,9 @@
 #![allow(unsafe_code)]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
+#[macro_use]
+mod descriptors;
+
 #[cfg(test)]
 mod agreement;
 mod bridge;

@@ -204,11 +204,7 @@ impl Hybrid {
                     site: old.site,
                     write: old.write,
                 },
-                second: Access {
-                    thread: e.thread,
-                    site: e.site,
-                    write: new.write,
-                },
+                second: access.at(e),
                 event: self.events,
                 count: 1,
             });

@@ -44,7 +44,12 @@ pub use vectors::Vectors;
 use trace::{Event, Loc, Op};
 
 /// The detectors that users can choose, in the order in which they are shown.
-pub const DETECTORS: &[Kind] = &[fasttrack::KIND, hybrid::KIND, lockset::KIND, h::KIND];
+pub const DETECTORS: &[Kind] = &[
+    fasttrack::KIND, // unless another is named
+    hybrid::KIND,
+    lockset::KIND,
+    h::KIND,
+];
 
 /// A fold over the events of one run, in an order in which it could have
 /// happened. Takes any sequence without harm: what has no meaning (the end of
@@ -73,13 +78,15 @@ pub trait Detector: std::fmt::Debug + Send {
 
 /// An access of any strength.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct AnyAccess {
+pub struct AnyAccess {
     pub loc: Loc,
     pub write: bool,
     pub atomic: bool,
 }
 
 impl AnyAccess {
+    /// None if it is something else.
+    #[inline]
     pub fn from_op(op: Op) -> Option<AnyAccess> {
         let (loc, write, atomic) = match op {
             Op::Read(loc) => (loc, false, false),
@@ -90,6 +97,15 @@ impl AnyAccess {
             _ => return None,
         };
         Some(AnyAccess { loc, write, atomic })
+    }
+
+    /// With the thread and the statement of the event that it comes from.
+    pub fn at(self, e: &Event) -> Access {
+        Access {
+            thread: e.thread,
+            site: e.site,
+            write: self.write,
+        }
     }
 
     /// Accesses of one location by two threads: one writes, one is plain.

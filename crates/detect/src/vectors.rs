@@ -77,11 +77,7 @@ impl Vectors {
                     site: last.site,
                     write: last.write,
                 },
-                second: Access {
-                    thread: e.thread,
-                    site: e.site,
-                    write: access.write,
-                },
+                second: access.at(e),
                 event: self.events,
                 count: 1,
             });

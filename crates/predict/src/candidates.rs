@@ -10,12 +10,12 @@
 //! A judge decides; each of its verdicts is one of a few kinds, which say how
 //! to go on.
 
-use crate::found::{AnyAccess, Key, Prediction, Predictions, Standing};
+use crate::found::{Key, Prediction, Predictions, Standing};
 use crate::index::{Index, NONE};
 use crate::verify::{Checked, Verifier};
 use crate::witness::Witness;
 use crate::{STOPPED, ShouldStop};
-use detect::held::HeldLocks;
+use detect::{AnyAccess, held::HeldLocks};
 use order::LockSetId;
 use smallvec::SmallVec;
 use trace::{Event, SiteId};
@@ -106,7 +106,7 @@ pub(crate) fn search<'a>(
             search.found.incomplete = Some(why);
             break;
         }
-        match AnyAccess::from_event(e) {
+        match AnyAccess::from_op(e.op) {
             None => search.held.event(e),
             Some(access) => {
                 let var = index.var[at as usize];
@@ -245,13 +245,13 @@ impl Search<'_, '_> {
             Checked::Not => Standing::Potential,
         };
         let [a, b] = [first, second].map(|at| &events[at as usize]);
-        let Some(earlier) = AnyAccess::from_event(a) else {
+        let Some(earlier) = AnyAccess::from_op(a.op) else {
             return false;
         };
         self.found.add(Prediction {
             loc: access.loc,
-            first: earlier.named(a),
-            second: access.named(b),
+            first: earlier.at(a),
+            second: access.at(b),
             first_event: Some(u64::from(first)),
             second_event: u64::from(second),
             standing,

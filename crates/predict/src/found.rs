@@ -3,7 +3,7 @@
 use crate::witness::Witness;
 use detect::Access;
 use rustc_hash::FxHashMap;
-use trace::{Event, Loc, ObjId, SiteId};
+use trace::{Loc, ObjId, SiteId};
 
 /// What a prediction is worth.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -157,37 +157,5 @@ impl<'a> IntoIterator for &'a Predictions {
 
     fn into_iter(self) -> Self::IntoIter {
         self.list.iter()
-    }
-}
-
-/// An access of any strength: where, whether it writes, whether it is atomic.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct AnyAccess {
-    pub loc: Loc,
-    pub write: bool,
-    pub atomic: bool,
-}
-
-impl AnyAccess {
-    #[inline]
-    pub fn from_event(e: &Event) -> Option<AnyAccess> {
-        use trace::Op;
-        let (loc, write, atomic) = match e.op {
-            Op::Read(loc) => (loc, false, false),
-            Op::Write(loc) => (loc, true, false),
-            Op::AtomicRead(loc, _) => (loc, false, true),
-            // An update reads as well, but conflicts wherever its write does.
-            Op::AtomicWrite(loc, _) | Op::AtomicUpdate(loc, _) => (loc, true, true),
-            _ => return None,
-        };
-        Some(AnyAccess { loc, write, atomic })
-    }
-
-    pub fn named(self, e: &Event) -> Access {
-        Access {
-            thread: e.thread,
-            site: e.site,
-            write: self.write,
-        }
     }
 }

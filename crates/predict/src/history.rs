@@ -6,8 +6,8 @@
 //! reads, a read for reads, and no atomic access for a plain one, because two
 //! atomic accesses do not race.
 
-use crate::found::{AnyAccess, Prediction, Predictions, Standing};
-use detect::Access;
+use crate::found::{Prediction, Predictions, Standing};
+use detect::{Access, AnyAccess};
 use order::{ClockView, Epoch};
 use smallvec::SmallVec;
 use trace::{Event, SiteId, ThreadId};
@@ -115,7 +115,7 @@ pub(crate) fn report(
             site: past.site,
             write: past_writes,
         },
-        second: access.named(e),
+        second: access.at(e),
         first_event: Some(past.event),
         second_event: event,
         standing: Standing::Potential,

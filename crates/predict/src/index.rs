@@ -37,9 +37,8 @@ mod slice;
 
 use crate::candidates::Pair;
 use crate::deps::Deps;
-use crate::found::AnyAccess;
 use crate::unsure;
-use detect::held::HeldLocks;
+use detect::{AnyAccess, held::HeldLocks};
 use order::LockSetId;
 use rustc_hash::FxHashMap;
 use trace::{Event, Loc, Op, ThreadId};
@@ -238,7 +237,7 @@ impl<'a> Index<'a> {
         (event + 1..=last).all(|later| {
             let inside = |e: u32| self.place[e as usize] <= cut[self.thread(e) as usize];
             let writes =
-                |e: u32| AnyAccess::from_event(&self.events[e as usize]).is_some_and(|a| a.write);
+                |e: u32| AnyAccess::from_op(self.events[e as usize].op).is_some_and(|a| a.write);
             self.var[later as usize] != var || !writes(later) || !inside(later)
         })
     }
@@ -328,7 +327,7 @@ impl<'a> Index<'a> {
             let list = &mut self.by_thread[thread as usize];
             list.push(self.place.len() as u32);
             self.place.push(list.len() as u32);
-            let Some(access) = AnyAccess::from_event(e) else {
+            let Some(access) = AnyAccess::from_op(e.op) else {
                 self.var.push(NONE);
                 held.event(e);
                 continue;

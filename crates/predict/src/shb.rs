@@ -25,14 +25,17 @@
 //! all writes of the thread between two acquires.
 
 use crate::deps::Deps;
-use crate::found::{AnyAccess, Predictions, Standing};
+use crate::found::{Predictions, Standing};
 use crate::history::{History, Past, report};
 use crate::index::Index;
 use crate::signals::Signals;
 use crate::syncp;
 use crate::verify::{Checked, Verifier};
 use crate::{Engine, ShouldStop};
-use detect::clocks::{Clocks, Edges};
+use detect::{
+    AnyAccess,
+    clocks::{Clocks, Edges},
+};
 use order::{ClockView, Epoch, VectorClock};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -75,7 +78,7 @@ impl Default for Shb {
 impl Engine for Shb {
     fn events(&mut self, events: &[Event]) {
         for e in events {
-            match AnyAccess::from_event(e) {
+            match AnyAccess::from_op(e.op) {
                 Some(access) if !access.atomic => {
                     let at = self.clocks.threads.index(e.thread);
                     self.access(at, e, access);

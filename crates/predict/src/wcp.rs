@@ -27,11 +27,11 @@
 //! accessed a variable. Memory: a clock for each critical section.
 
 use crate::deps::Deps;
-use crate::found::{AnyAccess, Predictions};
+use crate::found::Predictions;
 use crate::history::{History, Past, report};
 use crate::signals;
 use crate::{Engine, ShouldStop};
-use detect::InitIntervals;
+use detect::{AnyAccess, InitIntervals};
 use order::{ClockView, Epoch, Tid, VectorClock};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -207,7 +207,7 @@ impl Wcp {
     }
 
     fn event(&mut self, t: usize, e: &Event) {
-        if let Some(access) = AnyAccess::from_event(e) {
+        if let Some(access) = AnyAccess::from_op(e.op) {
             let var = self.var(access.loc);
             let orders = match e.op {
                 Op::AtomicRead(_, mode) | Op::AtomicWrite(_, mode) | Op::AtomicUpdate(_, mode) => {

@@ -12,26 +12,7 @@ pub struct Method {
     pub desc: &'static str,
 }
 
-/// Types as descriptors have them: letters, and for references the whole text.
-macro_rules! desc {
-    (V) => {
-        "V"
-    };
-    (Z) => {
-        "Z"
-    };
-    (I) => {
-        "I"
-    };
-    (J) => {
-        "J"
-    };
-    ($reference:literal) => {
-        $reference
-    };
-}
-
-/// And as Rust has them: what is passed, and what comes back.
+/// Types of descriptors as Rust has them: what is passed, and what comes back.
 macro_rules! passed {
     (Z) => { bool };
     (I) => { jint };

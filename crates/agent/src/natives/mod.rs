@@ -21,29 +21,7 @@ use std::ffi::c_void;
 /// What the JVM passes to natives first.
 type Env<'env> = Jni<'env>;
 
-/// Types as descriptors have them: letters, and for references the whole text.
-macro_rules! desc {
-    (V) => {
-        "V"
-    };
-    (Z) => {
-        "Z"
-    };
-    (I) => {
-        "I"
-    };
-    (J) => {
-        "J"
-    };
-    (C) => {
-        "J"
-    };
-    ($reference:literal) => {
-        $reference
-    };
-}
-
-/// And as Rust has them. `C` is a long that is the address of a clock.
+/// Types of descriptors as Rust has them. `C` is a long that is the address of a clock.
 macro_rules! rust {
     ($env:lifetime V) => { () };
     ($env:lifetime Z) => { jboolean };

@@ -3,6 +3,8 @@
 //! `Sample.java` is compiled, rewritten, and run twice: as it was, and with a
 //! bridge that notes every probe. Comments in the source say what is expected.
 
+#[path = "../support/checks.rs"]
+mod checks;
 mod dropped;
 mod repair;
 #[path = "../support/mod.rs"]
@@ -56,20 +58,6 @@ fn compile_text(scratch: &Scratch, name: &str, text: &str) -> BTreeMap<String, V
     compile(scratch, path(&source))
 }
 
-/// What the noting bridge does when the program ends.
-const NOTES: &str = r#"
-    static final StringBuilder notes = new StringBuilder();
-    static {
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-            try {
-                var file = java.nio.file.Path.of(System.getProperty("notes"));
-                java.nio.file.Files.writeString(file, notes);
-            } catch (java.io.IOException e) {
-                throw new java.io.UncheckedIOException(e);
-            }
-        }));
-    }"#;
-
 /// What the comments of the source ask for: the probes of each line.
 fn wanted() -> BTreeMap<u16, Vec<String>> {
     let source = std::fs::read_to_string(SAMPLE).unwrap();
@@ -110,7 +98,7 @@ fn probes_run_where_the_comments_say_and_change_nothing() {
     }
     let bridge = scratch.0.join("bridge");
     let note = r"notes.append(NAME).append(' ').append(SITE).append('\n');";
-    support::bridge(&scratch.0, &bridge, NOTES, note);
+    support::bridge(&scratch.0, &bridge, checks::NOTES, note);
     let notes = scratch.0.join("notes");
 
     let before = run("java", &["-cp", path(&scratch.0.join("classes")), "Sample"]);
@@ -317,29 +305,17 @@ fn its_own_output_is_left_alone() {
 
 #[test]
 fn broken_classes_never_panic() {
-    use proptest::prelude::*;
-    use proptest::test_runner::{Config, TestRunner};
     let scratch = Scratch::new("broken");
     let classes: Vec<Vec<u8>> = compile(&scratch, SAMPLE).into_values().collect();
     let policy = Policy::default();
-    let change = (any::<prop::sample::Index>(), any::<u8>());
-    let strategy = (0..classes.len(), prop::collection::vec(change, 1..8));
-    let mut runner = TestRunner::new(Config::with_cases(3000));
-    let result = runner.run(&strategy, |(class, changes)| {
-        let mut bytes = classes[class].clone();
-        for (at, value) in changes {
-            let at = at.index(bytes.len());
-            bytes[at] = value;
-        }
+    checks::with_broken(&classes, |bytes| {
         let _ = rewrite(&Request {
-            bytes: &bytes,
+            bytes,
             mode: Mode::FastTrack,
             policy: &policy,
             first_site: u32::MAX - 3,
             boot_or_platform: None,
             control: None,
         });
-        Ok(())
     });
-    result.unwrap();
 }

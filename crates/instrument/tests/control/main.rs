@@ -1,6 +1,8 @@
 //! Probes of controlled runs: synchronized methods that lock by themselves do
 //! what they did, and points stand where they should.
 
+#[path = "../support/checks.rs"]
+mod checks;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -242,18 +244,6 @@ fn old_static_methods_keep_the_flag_and_are_named() {
 }
 
 /// What the noting bridge does: the line of the caller, and the probe.
-const NOTES: &str = r#"
-    static final StringBuilder notes = new StringBuilder();
-    static {
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-            try {
-                var file = java.nio.file.Path.of(System.getProperty("notes"));
-                java.nio.file.Files.writeString(file, notes);
-            } catch (java.io.IOException e) {
-                throw new java.io.UncheckedIOException(e);
-            }
-        }));
-    }"#;
 const NOTE: &str = r"
     notes.append(new Throwable().getStackTrace()[1].getLineNumber());
     notes.append(' ').append(SITE).append(' ').append(NAME).append('\n');";
@@ -301,7 +291,7 @@ fn ran(
         sites.extend(result.sites);
         write(&after, name, result.bytes.as_ref().unwrap_or(bytes));
     }
-    support::bridge(&scratch.0, &bridge, NOTES, NOTE);
+    support::bridge(&scratch.0, &bridge, checks::NOTES, NOTE);
     let notes = scratch.0.join("notes");
     let before = run("java", &["-cp", path(&scratch.0.join("classes")), "Points"]);
     let patch = format!("--patch-module=java.base={}", path(&bridge));

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use instrument::{Control, Level, Mode, Policy, Request, Rewritten, SiteKind, Statement, rewrite};
 
+use super::checks;
 use super::support::{self, Scratch, path, run};
 use super::{FIRST, compile, controlled, write};
 
@@ -236,8 +237,6 @@ fn hidden_classes_lock_themselves() {
 
 #[test]
 fn broken_classes_never_panic() {
-    use proptest::prelude::*;
-    use proptest::test_runner::{Config, TestRunner};
     let scratch = Scratch::new("broken-control");
     let mut classes: Vec<Vec<u8>> = Vec::new();
     for source in ["Locks", "Points"] {
@@ -255,24 +254,14 @@ fn broken_classes_never_panic() {
         ..Control::default()
     };
     let policy = Policy::default();
-    let change = (any::<prop::sample::Index>(), any::<u8>());
-    let strategy = (0..classes.len(), prop::collection::vec(change, 1..8));
-    let mut runner = TestRunner::new(Config::with_cases(3000));
-    let result = runner.run(&strategy, |(class, changes)| {
-        let mut bytes = classes[class].clone();
-        for (at, value) in changes {
-            let at = at.index(bytes.len());
-            bytes[at] = value;
-        }
+    checks::with_broken(&classes, |bytes| {
         let _ = rewrite(&Request {
-            bytes: &bytes,
+            bytes,
             mode: Mode::FastTrack,
             policy: &policy,
             first_site: FIRST,
             boot_or_platform: None,
             control: Some(&control),
         });
-        Ok(())
     });
-    result.unwrap();
 }

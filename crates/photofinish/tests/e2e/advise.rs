@@ -3,25 +3,11 @@
 
 use serde_json::Value;
 use std::collections::BTreeSet;
-use test_support::programs::{Detected, Program, compile, root, scratch};
+use test_support::programs::{Detected, Program, QUICK_ADVICE, compile, list, root, scratch};
 
 fn figure(main: &str) -> Program {
     let classes = compile("programs/jrf/src", &[]);
     Program::new(&["-cp", classes.to_str().unwrap(), main])
-}
-
-const QUICK: [&str; 7] = [
-    "advise",
-    "--runs",
-    "6",
-    "--cost-runs",
-    "0",
-    "--max-executions",
-    "0",
-];
-
-fn list<'v>(value: &'v Value, member: &str) -> &'v [Value] {
-    value[member].as_array().map_or(&[], Vec::as_slice)
 }
 
 fn texts(values: &[Value]) -> Vec<&str> {
@@ -42,7 +28,7 @@ fn helpful(done: &Detected) -> BTreeSet<&str> {
 fn a_flag_is_made_volatile() {
     let sources = root().join("programs/jrf/src");
     let command = [
-        &QUICK[..3],
+        &QUICK_ADVICE[..3],
         &["--cost-runs", "1", "--sources", sources.to_str().unwrap()],
     ];
     let done = figure("jrf.faulty.Figure2").reported(&command.concat());
@@ -90,7 +76,7 @@ fn what_belongs_together_is_kept_together() {
     let classes = compile("programs/examples/src", &[]);
     let sources = root().join("programs/examples/src");
     let sources = ["--sources", sources.to_str().unwrap()];
-    let command = [&QUICK[..5], &sources].concat();
+    let command = [&QUICK_ADVICE[..5], &sources].concat();
     let courier = Program::new(&["-cp", classes.to_str().unwrap(), "Courier"]);
     let done = courier.reported(&command);
     assert_eq!(done.races().len(), 2);
@@ -154,7 +140,7 @@ fn what_belongs_together_is_kept_together() {
 /// flag was set by then: tried, it is seen not to be enough.
 #[test]
 fn a_repair_that_does_not_help_is_said_not_to() {
-    let done = figure("jrf.faulty.Figure21").reported(&QUICK);
+    let done = figure("jrf.faulty.Figure21").reported(&QUICK_ADVICE);
     let all: Vec<&Value> = done
         .races()
         .iter()
@@ -170,7 +156,7 @@ fn a_repair_that_does_not_help_is_said_not_to() {
 
 #[test]
 fn nothing_is_advised_where_nothing_races() {
-    let done = figure("jrf.repaired.Figure2").reported(&QUICK);
+    let done = figure("jrf.repaired.Figure2").reported(&QUICK_ADVICE);
     assert_eq!(done.code, Some(0), "{:#}", done.report);
     assert!(done.races().is_empty());
     assert_eq!(done.report["repairs"], Value::Null);

@@ -2,12 +2,35 @@
 //! its package is called.
 
 use std::collections::BTreeMap;
-use test_support::programs::{Detected, Program, confirm, location, offline, scratch};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use test_support::programs::{Detected, Program, confirm, jdk, location, offline, root, scratch};
 
 const PACKAGES: [&str; 5] = ["shop", "javax.shop", "com.sun.shop", "jdk.shop", "sun.shop"];
 
+/// `Till` in each of the packages.
+fn classes() -> &'static Path {
+    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
+    CLASSES.get_or_init(|| {
+        let dir = scratch("owners-classes");
+        let text = root().join("crates/photofinish/tests/java/src/shop/Till.java");
+        let text = std::fs::read_to_string(text).unwrap();
+        let mut javac = jdk::tool("javac");
+        javac.args(["-g", "-nowarn", "-d"]).arg(&dir);
+        for package in PACKAGES {
+            let source = scratch(&format!("owners-{package}")).join("Till.java");
+            let text = text.replace("package shop;", &format!("package {package};"));
+            std::fs::write(&source, text).unwrap();
+            javac.arg(source);
+        }
+        assert!(javac.status().unwrap().success());
+        dir
+    })
+}
+
 fn till(package: &str) -> Program {
-    Program::own(&[&format!("{package}.Till")])
+    let main = format!("{package}.Till");
+    Program::new(&["-cp", classes().to_str().unwrap(), &main])
 }
 
 /// What a report calls each race.
@@ -36,8 +59,7 @@ fn races_are_observed_in_any_package() {
 /// The boot loader defines them, and they are not the JDK's all the same.
 #[test]
 fn classes_appended_to_the_boot_class_path_are_the_programs() {
-    let own = till("shop").args;
-    let appended = format!("-Xbootclasspath/a:{}", own[1]);
+    let appended = format!("-Xbootclasspath/a:{}", classes().display());
     let found = Program::new(&[&appended, "shop.Till"]).detect(&[]);
     assert_eq!(statuses(&found), both("shop", "observed"));
 }
@@ -45,7 +67,7 @@ fn classes_appended_to_the_boot_class_path_are_the_programs() {
 #[test]
 fn recordings_know_whose_classes_are() {
     for package in PACKAGES {
-        let trace = scratch(&format!("owners-{package}")).join("t.pft");
+        let trace = scratch(&format!("owners-trace-{package}")).join("t.pft");
         let command = ["record", "-o", trace.to_str().unwrap()];
         let done = till(package).reported(&command);
         assert_eq!(done.code, Some(0), "{package}: {}", done.stderr);

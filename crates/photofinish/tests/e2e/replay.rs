@@ -9,6 +9,14 @@ use test_support::programs::{
     children, confirm, control_program, finish, jdk, photofinish, root, scratch, signal,
 };
 
+/// What `confirm` is asked for.
+const PAIR: [&str; 4] = [
+    "--pair",
+    "Figure1.java:18,Figure1.java:24",
+    "--trials",
+    "20",
+];
+
 fn replay(results: &Path, options: &[&str]) -> Output {
     let mut tool = photofinish();
     tool.args(["replay", "--results"])
@@ -24,13 +32,7 @@ fn said(done: &Output) -> String {
 #[test]
 fn the_interleaving_is_a_table_with_source_lines() {
     let results = tempfile::tempdir().unwrap();
-    let options = [
-        "--pair",
-        "Figure1.java:18,Figure1.java:24",
-        "--trials",
-        "20",
-    ];
-    let found = confirm(&control_program(&["Figure1"]), results.path(), &options);
+    let found = confirm(&control_program(&["Figure1"]), results.path(), &PAIR);
     assert_eq!(found.code, Some(66), "{}", found.stderr);
     let sources = root().join("programs/control/src");
     let sources = sources.to_str().unwrap();
@@ -120,13 +122,7 @@ fn a_program_that_has_changed_is_named() {
 #[test]
 fn a_debugger_does_not_change_the_schedule() {
     let results = tempfile::tempdir().unwrap();
-    let options = [
-        "--pair",
-        "Figure1.java:18,Figure1.java:24",
-        "--trials",
-        "20",
-    ];
-    confirm(&control_program(&["Figure1"]), results.path(), &options);
+    confirm(&control_program(&["Figure1"]), results.path(), &PAIR);
     // A port that was free a moment ago.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let number = port.local_addr().unwrap().port().to_string();

@@ -2,9 +2,8 @@
 //! programs after a textbook. The repairs that are expected are proposed, and
 //! found to help. Runs are controlled, so what they show depends on seeds alone.
 
-use serde_json::Value;
 use std::collections::BTreeSet;
-use test_support::programs::{Detected, Expected, Program, compile};
+use test_support::programs::{Detected, Expected, Program, QUICK_ADVICE, compile, list};
 use test_support::trials::{Trial, trial};
 
 /// A main class, and the repair that it needs.
@@ -50,25 +49,11 @@ pub fn trials() -> Vec<Trial> {
 }
 
 fn proposes(program: &Program, repairs: &[&str]) {
-    let done = program.reported(&QUICK);
+    let done = program.reported(&QUICK_ADVICE);
     let found = helpful(&done);
     for repair in repairs {
         assert!(found.contains(repair), "{repair}\n{:#}", done.report);
     }
-}
-
-const QUICK: [&str; 7] = [
-    "advise",
-    "--runs",
-    "6",
-    "--cost-runs",
-    "0",
-    "--max-executions",
-    "0",
-];
-
-fn list<'v>(value: &'v Value, member: &str) -> &'v [Value] {
-    value[member].as_array().map_or(&[], Vec::as_slice)
 }
 
 /// What was found to remove some race.

@@ -3,12 +3,12 @@
 use super::{Part, Pattern, Unit, Violation, Violations};
 use crate::candidates::Pair;
 use crate::deps::Deps;
-use crate::found::AnyAccess;
 use crate::index::{Index, NEVER, NONE};
 use crate::osr::Turns;
 use crate::sliced::matters;
 use crate::syncp::{Bounds, close, kept};
 use crate::verify::{Checked, Verifier};
+use detect::AnyAccess;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::{Op, SiteId};
 
@@ -104,7 +104,7 @@ pub(super) fn search<'a>(
         if var == NONE || !index.contended[var as usize] {
             continue;
         }
-        let write = AnyAccess::from_event(e).is_some_and(|a| a.write);
+        let write = AnyAccess::from_op(e.op).is_some_and(|a| a.write);
         let threads = accesses.entry(var).or_default();
         let me = index.thread(at);
         match threads.iter_mut().find(|(thread, _)| *thread == me) {
@@ -162,7 +162,7 @@ impl Search<'_, '_> {
     }
 
     fn writes(&self, event: u32) -> bool {
-        AnyAccess::from_event(&self.index.events[event as usize]).is_some_and(|a| a.write)
+        AnyAccess::from_op(self.index.events[event as usize].op).is_some_and(|a| a.write)
     }
 
     fn unit(&mut self, unit: &Unit) {
@@ -291,9 +291,8 @@ impl Search<'_, '_> {
 
     fn attempt(&mut self, unit: &Unit, pattern: Pattern, attempt: Attempt) {
         let site = |e: u32| self.index.events[e as usize].site;
-        let slot = |e: u32| {
-            AnyAccess::from_event(&self.index.events[e as usize]).map_or(0, |a| a.loc.slot)
-        };
+        let slot =
+            |e: u32| AnyAccess::from_op(self.index.events[e as usize].op).map_or(0, |a| a.loc.slot);
         let [a, z] = attempt.unit;
         let [b, c] = attempt.other;
         let begin = site(unit.first);
@@ -328,7 +327,7 @@ impl Search<'_, '_> {
             self.known.insert(key);
             let part = |event: &u32| {
                 let e = &self.index.events[*event as usize];
-                let access = AnyAccess::from_event(e)?;
+                let access = AnyAccess::from_op(e.op)?;
                 Some(Part {
                     thread: e.thread,
                     site: e.site,

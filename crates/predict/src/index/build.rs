@@ -2,8 +2,8 @@
 //! critical sections.
 
 use super::{Cut, Index, NEVER, NONE, Section, User};
-use crate::found::AnyAccess;
 use crate::signals;
+use detect::AnyAccess;
 use rustc_hash::FxHashMap;
 use trace::{Event, LockId, Mode, ObjId, Op, ThreadId};
 
@@ -104,7 +104,7 @@ impl<'i, 'a> Builder<'i, 'a> {
             if news {
                 self.mark(t, place);
             }
-            if AnyAccess::from_event(e).is_some_and(|a| a.write) {
+            if AnyAccess::from_op(e.op).is_some_and(|a| a.write) {
                 let here = Place {
                     thread: me,
                     count: place,

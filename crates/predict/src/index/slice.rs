@@ -29,7 +29,7 @@
 use super::build::{Builder, learn, reads, volatile};
 use super::{Cut, Index, NONE};
 use crate::deps::{ANYWHERE, Dep, Deps, Needs};
-use crate::found::AnyAccess;
+use detect::AnyAccess;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::{Event, Op};
 
@@ -123,7 +123,7 @@ impl Classes {
                 Needs::These(list) => list.iter().any(|entry| hangs_on(entry.get())),
             };
             hangs[at as usize] = uncertain;
-            if uncertain && AnyAccess::from_event(e).is_some_and(|a| a.write) {
+            if uncertain && AnyAccess::from_op(e.op).is_some_and(|a| a.write) {
                 found.insert(deps.class(at));
             }
         }
@@ -306,7 +306,7 @@ impl Slicer<'_> {
                 news = learn(&mut builder.now[t], &value);
             }
         }
-        let write = AnyAccess::from_event(e).is_some_and(|a| a.write);
+        let write = AnyAccess::from_op(e.op).is_some_and(|a| a.write);
         if write {
             self.add(builder.index, &mut value, at, me, self.deps.value(at));
             self.writes[var as usize] = at;

@@ -20,11 +20,11 @@
 
 use super::Labelled;
 use crate::deps::Deps;
-use crate::found::AnyAccess;
 use crate::index::{Index, NEVER, NONE};
 use crate::osr::Serial;
 use crate::signals;
 use crate::sliced::matter;
+use detect::AnyAccess;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::{Event, LockId, ObjId, Op};
 
@@ -101,7 +101,7 @@ impl<'a> Slice<'a> {
             }
             let named = names.get(&at).copied().unwrap_or(0);
             let var = slice.index.var[at as usize];
-            let ordered = match AnyAccess::from_event(e) {
+            let ordered = match AnyAccess::from_op(e.op) {
                 None => e.op.is_sync(),
                 Some(access) if access.write => {
                     needed.contains(&var) && (relevance || matter.value[at as usize])
@@ -209,7 +209,7 @@ impl Orders {
         if let Some(other) = other.filter(|o| *o != me) {
             join(&mut now, &self.done[other as usize]);
         }
-        let access = AnyAccess::from_event(e).filter(|_| ordered && var != NONE);
+        let access = AnyAccess::from_op(e.op).filter(|_| ordered && var != NONE);
         if let Some(access) = access {
             let before = match access.write {
                 true => self.accesses.get(&var),

@@ -2,6 +2,7 @@
 //! programs.
 
 use crate::oracle::{execute_tracking, observable};
+use crate::soundness::SMALL;
 use litmus::random::{Shape, programs, schedules};
 use litmus::{Lock, Program, Reg, Var, executions, read, sync, write};
 use predict::atomicity::{Unit, Violation, What, blocks, check, methods};
@@ -162,17 +163,6 @@ fn no_schedule_contradicts(shape: Shape, cases: usize) {
     println!("{:.1}%, with them {:.1}%", percent(plain), percent(sliced));
     assert!(tried > cases / 4 && plain > 20 && sliced >= plain);
 }
-
-const SMALL: Shape = Shape {
-    threads: 2,
-    length: 4,
-    vars: 2,
-    locks: 2,
-    mixed: false,
-    init: false,
-    blocking: false,
-    branchy: false,
-};
 
 #[test]
 fn no_schedule_contradicts_small_programs() {

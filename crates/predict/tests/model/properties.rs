@@ -2,6 +2,7 @@
 //! against all their schedules.
 
 use crate::oracle::{execute_tracking, observable};
+use crate::soundness;
 use litmus::random::{Shape, programs, schedules};
 use litmus::{Expr, Lock, Program, Reg, Stmt, Var, eq, executions, not, read, sync, write};
 use predict::check::Checker;
@@ -258,14 +259,9 @@ fn breaks(property: &Property, seen: &[Labelled]) -> bool {
 }
 
 const SMALL: Shape = Shape {
-    threads: 2,
-    length: 4,
     vars: 3,
-    locks: 2,
-    mixed: false,
-    init: false,
-    blocking: false,
     branchy: true,
+    ..soundness::SMALL
 };
 
 #[test]

@@ -25,7 +25,7 @@ const WIDE: Shape = Shape {
 };
 const INIT: Shape = Shape { init: true, ..WIDE };
 /// Small enough to try every schedule.
-const SMALL: Shape = Shape {
+pub const SMALL: Shape = Shape {
     threads: 2,
     length: 4,
     vars: 2,

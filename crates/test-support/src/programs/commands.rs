@@ -54,6 +54,22 @@ pub fn verify_undisturbed(program: &Program) -> Detected {
     last
 }
 
+/// `advise` with as little as shows its suggestions.
+pub const QUICK_ADVICE: [&str; 7] = [
+    "advise",
+    "--runs",
+    "6",
+    "--cost-runs",
+    "0",
+    "--max-executions",
+    "0",
+];
+
+/// A member that is a list; empty if there is none.
+pub fn list<'v>(value: &'v Value, member: &str) -> &'v [Value] {
+    value[member].as_array().map_or(&[], Vec::as_slice)
+}
+
 /// The outcomes of a race, by result.
 pub fn outcomes<'a>(race: &'a Value, result: &str) -> Vec<&'a Value> {
     let all = race["outcomes"].as_array();

@@ -1,6 +1,6 @@
 package shop;
 
-/** Two clerks count without a lock. The same class is in packages that look like the JDK's. */
+/** Two clerks count without a lock. Tests also compile it into packages that look like the JDK's. */
 public final class Till {
     static int total;
     int count;
