@@ -12,7 +12,7 @@
 //! `variable` holds FastTrack's transitions, which the agent calls directly;
 //! `clocks` says which events order which; `threads` gives threads their
 //! places in clocks; `init` adds the order of class initialisation, for which
-//! `late` reads a trace.
+//! `latest_position` reads a trace.
 
 pub mod clocks;
 pub mod fasttrack;

@@ -1,5 +1,5 @@
 //! The probes: static methods of two classes of the bridge, and nothing else that
-//! rewritten code calls. [`PROBES`], the [`VALUES`] that return something, and the [`POINTS`]
+//! rewritten code calls. `PROBES`, the `VALUES` that return something, and the `POINTS`
 //! of controlled runs are the whole contract with the bridge.
 
 /// The bridge class; all its classes have names that begin so.
@@ -8,7 +8,7 @@ pub const BRIDGE: &str = "java/lang/Photofinish";
 /// The one that has the probes of controlled runs.
 pub const CONTROL_BRIDGE: &str = "java/lang/PhotofinishPoints";
 
-/// One static method of the bridge, void but for [`VALUES`].
+/// One static method of the bridge, void but for `VALUES`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
     pub class: &'static str,

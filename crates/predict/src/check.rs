@@ -20,7 +20,7 @@
 //!    The same for `SyncRelease` at a `SyncAcquire`, and for unparks and
 //!    interrupts of a thread where it may have needed one; and no signal comes
 //!    earlier, as its target sees it, than it did (an access sees none).
-//! 7. No read is in it of which nobody knows what it saw ([`crate::unsure`]), but
+//! 7. No read is in it of which nobody knows what it saw (`crate::unsure`), but
 //!    for the racing pair.
 //! 8. Every static initialiser that had ended before an event in the run has
 //!    ended before it.

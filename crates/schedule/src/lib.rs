@@ -6,7 +6,7 @@
 //! [`View`]s they were shown, on nothing else, so a seed names a run. Each is a
 //! file in `strategies`; adding one is such a file and a line of [`SCHEDULERS`].
 //!
-//! `contest` is for programs that run freely and are only disturbed; `hidden`
+//! `contest` is for programs that run freely and are only disturbed; `may_trigger`
 //! is how locks are handed out to show hidden races, for both kinds of runs.
 //! `guided` follows an exploration of all schedules (crate `explore`).
 //! `world` keeps track of who is enabled; `log` is what is kept of a run,

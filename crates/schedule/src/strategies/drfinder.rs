@@ -6,7 +6,7 @@
 //! first wherever it can. If it sleeps and all others are held back, time passes.
 //! If nobody at all can go on, that is thrashing, and somebody is let go.
 //!
-//! Waiting is bounded in steps: after [`PATIENCE`] of them a thread goes on,
+//! Waiting is bounded in steps: after `PATIENCE` of them a thread goes on,
 //! whatever the relation says.
 
 use crate::may_trigger::{Answer, Counts, Finder, Peer};

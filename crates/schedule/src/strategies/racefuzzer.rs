@@ -27,7 +27,7 @@
 //! - Waiting is bounded in steps, never in time, so that the seed replays the
 //!   run. A postponed thread has so much patience, and a step of the others
 //!   costs 1. Where there is nobody but threads that yield or spin, who may be
-//!   waiting for just this thread, it costs [`POLL`]; letting time pass, [`TICK`].
+//!   waiting for just this thread, it costs `POLL`; letting time pass, `TICK`.
 //!   Each wait that went on to its bound halves the patience of later ones: a
 //!   statement that is executed a million times takes few long waits.
 
