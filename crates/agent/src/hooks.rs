@@ -5,9 +5,9 @@
 
 use crate::bridge::{self, Bridge};
 use crate::jni::{Jni, Ref};
-use crate::jvmti::{Callbacks, MethodId, RawEnv, capability, class_in, event};
+use crate::jvmti::{Callbacks, FrameInfo, MethodId, RawEnv, capability, class_in, event};
 use crate::{Agent, agent, guard, natives};
-use jni_sys::jint;
+use jni_sys::{jint, jlong};
 use protocol::Fatal;
 use std::cell::Cell;
 use std::ffi::{c_char, c_uchar, c_void};
@@ -33,6 +33,7 @@ pub fn install(agent: &Agent) -> Result<(), Fatal> {
             capability::SAMPLED_OBJECT_ALLOC_EVENTS,
         ],
         Some(_) => &[
+            capability::EXCEPTION_EVENTS,
             capability::MONITOR_EVENTS,
             capability::GET_MONITOR_INFO,
             capability::GARBAGE_COLLECTION_EVENTS,
@@ -60,6 +61,7 @@ pub fn install(agent: &Agent) -> Result<(), Fatal> {
         event::GARBAGE_COLLECTION_FINISH,
         collection_end as *const c_void,
     );
+    callbacks.set(event::EXCEPTION, exception as *const c_void);
     callbacks.set(event::SAMPLED_OBJECT_ALLOC, allocated as *const c_void);
     callbacks.set(event::CLASS_FILE_LOAD_HOOK, class_file as *const c_void);
     callbacks.set(event::NATIVE_METHOD_BIND, native_bind as *const c_void);
@@ -140,6 +142,9 @@ extern "system" fn vm_init(_: RawEnv, env: Jni, thread: Ref) {
             ] {
                 a.jvmti.enable(e);
             }
+            if !control.is_exploring() {
+                a.jvmti.enable(event::EXCEPTION);
+            }
             if control.worker().is_none() {
                 if control.is_exploring() {
                     use_up_unseen(jni);
@@ -159,6 +164,26 @@ extern "system" fn thread_start(_: RawEnv, env: Jni, thread: Ref) {
         }
         if let Some(control) = &a.control {
             control.began(a, jni, thread);
+        }
+    });
+}
+
+/// The thread throws; no handler means that nobody in Java catches it.
+extern "system" fn exception(
+    _: RawEnv,
+    env: Jni,
+    _thread: Ref,
+    method: MethodId,
+    location: jlong,
+    exception: Ref,
+    catcher: MethodId,
+    handler: jlong,
+) {
+    with(env, |a, jni| {
+        let frame = |method, location| FrameInfo { method, location };
+        if let (Some(control), false) = (&a.control, catcher.raw().is_null()) {
+            let (thrown, by) = (frame(method, location), frame(catcher, handler));
+            control.caught(a, jni, exception, thrown, by);
         }
     });
 }

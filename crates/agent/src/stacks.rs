@@ -95,7 +95,8 @@ impl Stacks {
             .collect()
     }
 
-    fn frame(&mut self, jvmti: &Jvmti, info: FrameInfo) -> Frame {
+    /// One place, without the position in the bytecode.
+    pub fn frame(&mut self, jvmti: &Jvmti, info: FrameInfo) -> Frame {
         let method = self
             .methods
             .entry(info.method.key())

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Effect {
-    /// A thread died of an exception or assertion error.
+    /// A thread died of an exception or assertion error, or caught one.
     Exception,
     Deadlock,
     /// Threads that go on without progress.
@@ -50,6 +50,9 @@ pub struct Outcome {
     /// Of the exception.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Frame>,
+    /// The program caught the exception.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub caught: bool,
     /// What speaks for a failure in how the program ended and what it printed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failure_signs: Vec<String>,

@@ -5,7 +5,7 @@
 //! nowhere silent: what could not be read comes back as a complaint.
 
 pub use protocol::control::{
-    ControlSummary, Divergence, Hit, StuckThreads, Uncaught, Uncontrolled, Waiting,
+    Caught, ControlSummary, Divergence, Hit, StuckThreads, Uncaught, Uncontrolled, Waiting,
 };
 pub use protocol::finding::{
     Access, AccessOp, ArraySource, Frame, Line, Location, Race, Skipped, Thread, Tried,
@@ -42,6 +42,7 @@ pub struct Findings {
     pub deadlocks: Vec<StuckThreads>,
     pub livelocks: Vec<StuckThreads>,
     pub uncaught: Vec<Uncaught>,
+    pub caught: Vec<Caught>,
     /// Why the run was stuck, and a thread dump.
     pub stuck: Option<(String, String)>,
     pub repairs: Vec<Tried>,
@@ -148,6 +149,7 @@ impl Findings {
             Line::Livelock(still) => self.livelocks.push(still),
             Line::Uncaught(uncaught) if uncaught.handled => {}
             Line::Uncaught(uncaught) => self.uncaught.push(uncaught),
+            Line::Caught(caught) => self.caught.push(*caught),
             Line::Stuck { why, dump } => self.stuck = Some((why, dump)),
             Line::Uncontrolled(what) => self.uncontrolled.push(what),
             Line::Unwatched { what } => self.unwatched.push(what),

@@ -95,6 +95,7 @@ fn what_came_of_trials_keeps_its_accesses() {
         result: Effect::Exception,
         detail: String::new(),
         stack: Vec::new(),
+        caught: false,
         failure_signs: Vec::new(),
         trials: 3,
         replay: None,

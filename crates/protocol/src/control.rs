@@ -73,6 +73,18 @@ impl Uncaught {
     }
 }
 
+/// An exception that the program caught.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Caught {
+    pub thread: String,
+    /// Its class.
+    pub exception: String,
+    pub thrown: Frame,
+    /// Where the handler is.
+    pub by: Frame,
+}
+
 /// Something that decided about the run and was not under control.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Uncontrolled {

@@ -2,7 +2,7 @@
 //! work on a stored trace speak the same vocabulary, so everything downstream has
 //! one input.
 
-use crate::control::{Hit, StuckThreads, Uncaught, Uncontrolled};
+use crate::control::{Caught, Hit, StuckThreads, Uncaught, Uncontrolled};
 use crate::is_false;
 use classfile::is_jdk_name;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -286,6 +286,8 @@ pub enum Line {
     Deadlock(StuckThreads),
     Livelock(StuckThreads),
     Uncaught(Uncaught),
+    /// The first of its class, thrown and caught there.
+    Caught(Box<Caught>),
     /// The run did not get on inside the JVM or in native code.
     Stuck {
         why: String,

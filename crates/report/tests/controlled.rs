@@ -42,6 +42,7 @@ fn report() -> Report {
         result: Effect::Ok,
         detail: String::new(),
         stack: vec![],
+        caught: false,
         failure_signs: vec![],
         trials: 3,
         replay: replay("R1.ok"),

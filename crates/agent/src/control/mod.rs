@@ -23,6 +23,7 @@
 
 pub mod blocking;
 mod callers;
+mod caught;
 mod ending;
 mod exploring;
 mod journal;
@@ -82,6 +83,7 @@ pub struct Control {
     collecting: AtomicBool,
     named: Mutex<Vec<String>>,
     callers: Callers,
+    told: caught::Told,
     cpu: usize,
     names: naming::Names,
     /// Executions follow one another here.
@@ -173,6 +175,7 @@ impl Control {
             collecting: AtomicBool::new(false),
             named: Mutex::default(),
             callers: Callers::default(),
+            told: caught::Told::default(),
             names: naming::Names::default(),
         })
     }

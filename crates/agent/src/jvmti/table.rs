@@ -52,6 +52,7 @@ pub mod capability {
     pub const GET_BYTECODES: u32 = 3;
     pub const GET_SOURCE_FILE_NAME: u32 = 11;
     pub const GET_LINE_NUMBERS: u32 = 12;
+    pub const EXCEPTION_EVENTS: u32 = 17;
     pub const ALL_CLASS_HOOK_EVENTS: u32 = 26;
     pub const GET_MONITOR_INFO: u32 = 7;
     pub const MONITOR_EVENTS: u32 = 28;
@@ -70,6 +71,7 @@ pub mod event {
     pub const THREAD_END: u32 = 53;
     pub const CLASS_FILE_LOAD_HOOK: u32 = 54;
     pub const VM_START: u32 = 57;
+    pub const EXCEPTION: u32 = 58;
     pub const NATIVE_METHOD_BIND: u32 = 67;
     pub const MONITOR_CONTENDED_ENTER: u32 = 75;
     pub const MONITOR_CONTENDED_ENTERED: u32 = 76;

@@ -3,7 +3,7 @@
 //! end.
 
 use super::pairs::{self, AccessOrders, Order};
-use super::verdict::Verdict;
+use super::verdict::{Regularity, Verdict};
 use driver::store::Schedule;
 use findings::confirmed::{Effect, Harm, Outcome, Replay, Trials};
 use findings::finding::Hit;
@@ -32,6 +32,8 @@ pub struct Kept {
 #[derive(Debug)]
 struct Group {
     outcome: Outcome,
+    /// Reference runs catch the exception, too, in some of their orders.
+    regular: bool,
     kept: Kept,
 }
 
@@ -113,6 +115,7 @@ impl Tally {
         let same = |group: &&mut Group| {
             let known = &group.outcome;
             known.first == first
+                && known.caught == verdict.caught.is_some()
                 && known.failure_signs == verdict.signs
                 && verdict.same(known.result, &known.detail, &known.stack)
         };
@@ -124,10 +127,12 @@ impl Tally {
                     result: verdict.effect,
                     detail: verdict.detail.clone(),
                     stack: verdict.stack.clone(),
+                    caught: verdict.caught.is_some(),
                     failure_signs: verdict.signs.clone(),
                     trials: 1,
                     replay: None,
                 },
+                regular: verdict.caught == Some(Regularity::Sometimes),
                 kept: Kept {
                     schedule: trial.schedule.clone(),
                     log: log(),
@@ -161,7 +166,11 @@ impl Tally {
     /// What the trials showed, if anything. Exceptions that are in every run and
     /// signs of failure that all share are none of the race's doing.
     fn harm(&self) -> Option<Harm> {
-        let outcomes = || self.groups.iter().map(|group| &group.outcome);
+        let groups = self
+            .groups
+            .iter()
+            .filter(|group| self.is_of_the_race(group));
+        let outcomes = || groups.clone().map(|group| &group.outcome);
         let fails = |outcome: &Outcome| {
             use Effect::{Deadlock, Exception, Livelock};
             matches!(outcome.result, Exception | Deadlock | Livelock)
@@ -172,6 +181,42 @@ impl Tally {
             Some(Harm::ChangesOutput)
         } else {
             None
+        }
+    }
+
+    /// Whether what came of the trials is due to the race. An exception that reference
+    /// runs catch as well, now and then, is if only one order of the race has it.
+    fn is_of_the_race(&self, group: &Group) -> bool {
+        let mine = &group.outcome;
+        let other = usize::from(1 - (mine.first & 1));
+        let same = |other: &Outcome| {
+            other.caught && (&other.detail, &other.stack) == (&mine.detail, &mine.stack)
+        };
+        let mut others = { self.groups.iter() }.filter(|g| g.outcome.first != mine.first);
+        !group.regular || self.known[other] && !others.any(|g| same(&g.outcome))
+    }
+
+    /// What is not due to the race is not held against it.
+    fn drop_unrelated(&mut self) {
+        let related: Vec<bool> = self.groups.iter().map(|g| self.is_of_the_race(g)).collect();
+        let groups = std::mem::take(&mut self.groups).into_iter().zip(related);
+        for (mut group, related) in groups {
+            if !related {
+                group.outcome.result = Effect::Ok;
+                group.outcome.caught = false;
+                group.outcome.detail.clear();
+                group.outcome.stack.clear();
+            }
+            let mine = &group.outcome;
+            let alike = |known: &&mut Group| {
+                let known = &known.outcome;
+                let signs = known.failure_signs == mine.failure_signs;
+                !related && known.result == Effect::Ok && known.first == mine.first && signs
+            };
+            match self.groups.iter_mut().find(alike) {
+                Some(known) => known.outcome.trials += group.outcome.trials,
+                None => self.groups.push(group),
+            }
         }
     }
 
@@ -189,6 +234,7 @@ impl Tally {
             None if seen && !self.uncompared => Harm::Harmless,
             None => Harm::Unknown,
         };
+        self.drop_unrelated();
         let race = &mut self.race;
         race.trials = Some(Trials {
             run,
@@ -301,6 +347,7 @@ mod tests {
             effect,
             detail: detail.into(),
             stack: vec![],
+            caught: None,
             signs: vec![],
             unusual: false,
             compared: true,
@@ -418,6 +465,32 @@ mod tests {
         );
         let (race, _) = finish(tallies.all.remove(0), 1);
         assert_eq!(race.harm, Some(Harm::Unknown));
+    }
+
+    #[test]
+    fn a_caught_exception_counts_if_one_order_has_it_or_no_other_run() {
+        let caught = |regularity| Verdict {
+            caught: Some(regularity),
+            ..verdict(Effect::Exception, "E at A.m(A.java:1)")
+        };
+        let ok = verdict(Effect::Ok, "");
+        let harm = |regularity, other: &Verdict| {
+            let mut tallies = tallies();
+            add(&mut tallies, &hits("f", false), Some(&caught(regularity)));
+            add(&mut tallies, &hits("f", true), Some(other));
+            let (race, _) = finish(tallies.all.remove(0), 2);
+            let results = race.outcomes.iter().map(|o| (o.result, o.caught));
+            (race.harm.unwrap(), results.collect::<Vec<_>>())
+        };
+        let (exception, nothing) = ((Effect::Exception, true), (Effect::Ok, false));
+        use Regularity::{Never, Sometimes};
+        let one = (Harm::Harmful, vec![exception, nothing]);
+        assert_eq!(harm(Never, &ok), one);
+        assert_eq!(harm(Sometimes, &ok), one);
+        let both = (Harm::Harmful, vec![exception, exception]);
+        assert_eq!(harm(Never, &caught(Never)), both);
+        let neither = (Harm::Harmless, vec![nothing, nothing]);
+        assert_eq!(harm(Sometimes, &caught(Sometimes)), neither);
     }
 
     #[test]

@@ -9,7 +9,7 @@
 use driver::process::{Outcome, Stopped};
 use driver::run::RunResult;
 use findings::confirmed::Effect;
-use findings::finding::{Frame, StuckThreads, Uncaught};
+use findings::finding::{Caught, Frame, StuckThreads, Uncaught};
 use protocol::RunEnd;
 use std::collections::BTreeSet;
 
@@ -20,6 +20,8 @@ pub struct Reference {
     output: Option<Printed>,
     /// Exceptions that are uncaught in every run.
     uncaught: Vec<(String, Option<Frame>)>,
+    /// What each controlled run caught.
+    caught: Vec<Vec<Caught>>,
     /// Signs of failure of each run.
     signs: Vec<Vec<String>>,
 }
@@ -113,6 +115,7 @@ impl Reference {
         if !uncaught.is_empty() && controlled.len() < MOST_RUNS {
             return Choice::More;
         }
+        let caught: Vec<_> = runs.iter().map(|r| r.findings.caught.clone()).collect();
         let alone = Printed::by(alone);
         let printed: Vec<Printed> = runs.iter().map(|r| Printed::by(&r.outcome)).collect();
         let known = |output: Option<Printed>, text: &str| {
@@ -121,6 +124,7 @@ impl Reference {
             let reference = Reference {
                 output,
                 uncaught,
+                caught: caught.clone(),
                 signs,
             };
             Choice::Known(reference, text.to_owned())
@@ -138,6 +142,24 @@ impl Reference {
             ),
             _ => known(None, ""),
         }
+    }
+
+    /// The first exception that the run caught and not every reference run did. What
+    /// ended a thread passed through handlers on its way, which is not told again.
+    fn newly_caught<'r>(&self, run: &'r RunResult) -> Option<(&'r Caught, Regularity)> {
+        let died = |c: &&Caught| { run.findings.uncaught.iter() }.any(|u| u.class() == c.exception);
+        let same = |a: &Caught, b: &Caught| (&a.exception, &a.thrown) == (&b.exception, &b.thrown);
+        let in_run = |run: &Vec<Caught>, one: &Caught| run.iter().any(|known| same(known, one));
+        let caught = run.findings.caught.iter().filter(|c| !died(c));
+        let mut found = caught.filter_map(|one| {
+            let runs = self.caught.iter().filter(|run| in_run(run, one)).count();
+            match runs {
+                0 => Some((one, Regularity::Never)),
+                n if n < self.caught.len() => Some((one, Regularity::Sometimes)),
+                _ => None,
+            }
+        });
+        found.next()
     }
 
     /// Whether a run has a sign of failure that none of the reference runs has, or
@@ -174,6 +196,7 @@ impl Reference {
             effect,
             detail,
             stack: Vec::new(),
+            caught: None,
             signs: signs.clone(),
             unusual: word == RunEnd::Exit && self.is_unusual(&signs),
             compared: self.output.is_some(),
@@ -201,6 +224,18 @@ impl Reference {
             verdict.stack = new.stack.clone();
             return Ok(verdict);
         }
+        if let Some((new, regularity)) = self.newly_caught(run) {
+            let text = format!(
+                "{} at {}, caught at {}",
+                new.exception,
+                place(&new.thrown),
+                place(&new.by)
+            );
+            let mut verdict = verdict(Effect::Exception, text);
+            verdict.stack = vec![new.thrown.clone()];
+            verdict.caught = Some(regularity);
+            return Ok(verdict);
+        }
         match &self.output {
             Some(wanted) if !wanted.same(&printed) => {
                 Ok(verdict(Effect::OutputDiffers, difference(wanted, &printed)))
@@ -225,11 +260,20 @@ fn signature(uncaught: &Uncaught) -> (String, Option<Frame>) {
     (class, uncaught.stack.first().cloned())
 }
 
+/// How often an exception is caught in reference runs, which force nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Regularity {
+    Never,
+    Sometimes,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     pub effect: Effect,
     pub detail: String,
     pub stack: Vec<Frame>,
+    /// The program caught the exception; how often reference runs do.
+    pub caught: Option<Regularity>,
     /// What speaks for a failure in how it ended and what it printed.
     pub signs: Vec<String>,
     /// They are not those of the reference runs.
@@ -247,6 +291,15 @@ impl Verdict {
             && (effect != Effect::Exception
                 || class(&self.detail) == class(detail) && self.stack.first() == stack.first())
     }
+}
+
+/// `a.B.m(B.java:12)`
+fn place(frame: &Frame) -> String {
+    let file = frame.file.as_deref().unwrap_or("unknown source");
+    let line = frame
+        .line
+        .map_or_else(String::new, |line| format!(":{line}"));
+    format!("{}.{}({file}{line})", frame.class, frame.method)
 }
 
 fn who_waits(still: &StuckThreads) -> String {
@@ -401,6 +454,35 @@ mod tests {
         let (kind, detail) = effect(&reference, &trial);
         assert_eq!(kind, Effect::Exception);
         assert_eq!(detail, "java.lang.NullPointerException in thread \"t\"");
+    }
+
+    fn catching(exceptions: &[&str]) -> RunResult {
+        let mut run = run(0, "", RunEnd::Exit);
+        let caught = exceptions.iter().map(|class| Caught {
+            exception: (*class).into(),
+            ..Caught::default()
+        });
+        run.findings.caught = caught.collect();
+        run
+    }
+
+    #[test]
+    fn an_exception_that_is_caught_is_an_outcome_unless_every_run_has_it() {
+        let usual = [catching(&["A", "B"]), catching(&["A"])];
+        let (reference, _) = known(&outcome(0, ""), &usual);
+        let caught = |exceptions: &[&str]| {
+            let verdict = reference.judge(&catching(exceptions)).unwrap();
+            (verdict.effect, verdict.caught)
+        };
+        assert_eq!(caught(&["A"]), (Effect::Ok, None));
+        let sometimes = (Effect::Exception, Some(Regularity::Sometimes));
+        assert_eq!(caught(&["A", "B"]), sometimes);
+        let never = (Effect::Exception, Some(Regularity::Never));
+        assert_eq!(caught(&["C"]), never);
+        // A handler that throws again catches nothing.
+        let mut died = catching(&["C"]);
+        died.findings.uncaught = vec![uncaught("C: x")];
+        assert_eq!(reference.judge(&died).unwrap().caught, None);
     }
 
     #[test]

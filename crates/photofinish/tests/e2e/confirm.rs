@@ -70,6 +70,25 @@ fn lines_that_read_and_write_are_tried_in_all_orders_of_their_accesses() {
 }
 
 #[test]
+fn an_exception_that_the_program_catches_is_an_outcome() {
+    let results = tempfile::tempdir().unwrap();
+    let program = control_program(&["Swallows"]);
+    let found = confirm(&program, results.path(), &["--trials", "60"]);
+    let name = race(&found, "Swallows.name");
+    assert_eq!(name["harm"], "harmful", "{name}");
+    let thrown = &outcomes(name, "exception")[0];
+    assert_eq!(thrown["caught"], true, "{thrown}");
+    assert_eq!(thrown["stack"][0]["method"], "length", "{thrown}");
+    let detail = thrown["detail"].as_str().unwrap();
+    let begins = "java.lang.NullPointerException at Swallows.length(Swallows.java:";
+    assert!(detail.starts_with(begins), "{detail}");
+    assert!(detail.contains("caught at Swallows.work("), "{detail}");
+    let first = thrown["first"].as_u64().unwrap() as usize;
+    assert_eq!(name["accesses"][first]["op"], "write", "{name}");
+    assert!(!outcomes(name, "ok").is_empty(), "{name}");
+}
+
+#[test]
 fn the_usual_run_may_be_the_one_that_fails() {
     let results = tempfile::tempdir().unwrap();
     let program = control_program(&["FailsUsually"]);
