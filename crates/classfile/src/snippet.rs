@@ -95,6 +95,9 @@ impl Asm<'_> {
         arraylength ARRAYLENGTH 1 1;
         i2l I2L 1 2;
         l2i L2I 2 1;
+        iadd IADD 2 1;
+        isub ISUB 2 1;
+        imul IMUL 2 1;
     }
 
     local! {
@@ -108,6 +111,20 @@ impl Asm<'_> {
         fstore FSTORE FSTORE_0 1 0;
         dstore DSTORE DSTORE_0 2 0;
         astore ASTORE ASTORE_0 1 0;
+    }
+
+    /// Adds to an int in a local.
+    pub fn iinc(&mut self, local: u16, by: i8) -> &mut Self {
+        let by = by as u8;
+        match u8::try_from(local) {
+            Ok(local) => self.emit(&[op::IINC, local, by], 0, 0),
+            Err(_) => {
+                let [a, b] = local.to_be_bytes();
+                // The sign fills the upper byte.
+                let sign = if by < 0x80 { 0 } else { 0xff };
+                self.emit(&[op::WIDE, op::IINC, a, b, sign, by], 0, 0)
+            }
+        }
     }
 
     /// Loads a local of the type that a field descriptor names.

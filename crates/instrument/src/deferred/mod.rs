@@ -11,7 +11,9 @@
 //!
 //! Moving checks is BigFoot's idea (Rhodes, Flanagan, Freund, PLDI 2017). There ranges
 //! are proven by static analysis; here they are found when the program runs, so that no
-//! proof about indices or about who else assigns a field is needed.
+//! proof about indices or about who else assigns a field is needed. Only where array and
+//! stride are plain (`strides.rs`: a steady walk) the accesses are counted, and nothing is
+//! compared: compiled code then has next to nothing to do in the loop.
 //!
 //! # What it claims
 //! An access is *covered* by a check of the same location, of the same kind or stronger,
@@ -53,6 +55,7 @@ use crate::points::copy_element;
 use crate::probes::{self, BRIDGE, EPOCH, TRACK_READ, TRACK_WRITE};
 use crate::site::SiteKind;
 use regions::{Entry, Region};
+use strides::Walk;
 
 /// Longer methods are left alone: what is put in must fit.
 const LONGEST: u32 = 8_000;
@@ -66,6 +69,13 @@ const WIDEST: u32 = 64;
 /// How the check of a statement is put off, and the locals that it takes.
 #[derive(Clone, Copy, Debug)]
 enum How {
+    /// A steady walk: nothing has to be compared, counting the accesses is enough.
+    Counted {
+        array: u16,
+        last: u16,
+        count: u16,
+        stride: i32,
+    },
     Range {
         array: u16,
         first: u16,
@@ -118,15 +128,15 @@ impl Weaver<'_, '_, '_> {
         let mut regions = Vec::new();
         let mut flushes = 0;
         for region in found {
-            let strides = strides::strides(&self.cx.class.pool, code, &flow, &region);
-            let strides = self.worth_it(strides);
-            flushes += strides.len() * region.exits.len();
-            let count: usize = regions.iter().map(|(_, s): &(_, Vec<_>)| s.len()).sum();
-            if flushes > MOST_FLUSHES || count + strides.len() > MOST {
+            let walks = strides::walks(&self.cx.class.pool, code, &flow, &region);
+            let walks = self.worth_it(walks);
+            flushes += walks.len() * region.exits.len();
+            let count: usize = regions.iter().map(|(_, w): &(_, Vec<_>)| w.len()).sum();
+            if flushes > MOST_FLUSHES || count + walks.len() > MOST {
                 break;
             }
-            if !strides.is_empty() {
-                regions.push((region, strides));
+            if !walks.is_empty() {
+                regions.push((region, walks));
             }
         }
         if regions.is_empty() {
@@ -134,8 +144,8 @@ impl Weaver<'_, '_, '_> {
         }
         self.deferred.epoch = self.editor.keep_local(Slot::Long);
         let mut all = Vec::new();
-        for (region, strides) in regions {
-            let tracked = self.track_all(&strides);
+        for (region, walks) in regions {
+            let tracked = self.track_all(&walks);
             self.enter_loop(&region, &tracked)?;
             let flush = self.flush(&tracked)?;
             for pc in &region.exits {
@@ -148,6 +158,9 @@ impl Weaver<'_, '_, '_> {
         asm.push_long(0).lstore(epoch);
         for tracked in &all {
             match tracked.how {
+                How::Counted { last, count, .. } => {
+                    asm.push_int(0).istore(count).push_int(0).istore(last)
+                }
                 How::Range { first, last, .. } => {
                     asm.push_int(0).istore(first).push_int(0).istore(last)
                 }
@@ -162,22 +175,22 @@ impl Weaver<'_, '_, '_> {
         Ok(())
     }
 
-    /// The accesses that are to be put off, with their strides.
-    fn worth_it(&self, strides: BTreeMap<u32, i32>) -> Vec<(u32, i32)> {
-        let all = strides.into_iter();
-        let wanted = all.filter(|(pc, stride)| {
+    /// The accesses that are to be put off.
+    fn worth_it(&self, walks: BTreeMap<u32, Walk>) -> Vec<(u32, Walk)> {
+        let all = walks.into_iter();
+        let wanted = all.filter(|(pc, walk)| {
             let Some(insn) = self.code.at(*pc) else {
                 return false;
             };
             let dropped = is_load(insn.op) && self.is_compound(insn);
-            stride.unsigned_abs() <= WIDEST && !self.facts.is_unshared(*pc) && !dropped
+            walk.stride.unsigned_abs() <= WIDEST && !self.facts.is_unshared(*pc) && !dropped
         });
         wanted.collect()
     }
 
-    fn track_all(&mut self, strides: &[(u32, i32)]) -> Vec<Tracked> {
+    fn track_all(&mut self, walks: &[(u32, Walk)]) -> Vec<Tracked> {
         let mut all = Vec::new();
-        for (pc, stride) in strides {
+        for (pc, walk) in walks {
             let Some(insn) = self.code.at(*pc) else {
                 continue;
             };
@@ -189,16 +202,23 @@ impl Weaver<'_, '_, '_> {
             };
             let site = self.element(kind, insn);
             let array = self.editor.keep_local(Slot::Object);
-            let how = match stride {
-                0 => How::Once {
+            let (stride, mut int) = (walk.stride, || self.editor.keep_local(Slot::Int));
+            let how = match walk {
+                Walk { stride: 0, .. } => How::Once {
                     array,
-                    index: self.editor.keep_local(Slot::Int),
+                    index: int(),
+                },
+                Walk { steady: true, .. } => How::Counted {
+                    array,
+                    last: int(),
+                    count: int(),
+                    stride,
                 },
                 _ => How::Range {
                     array,
-                    first: self.editor.keep_local(Slot::Int),
-                    last: self.editor.keep_local(Slot::Int),
-                    stride: *stride,
+                    first: int(),
+                    last: int(),
+                    stride,
                 },
             };
             let tracked = Tracked { how, site, write };
@@ -216,6 +236,9 @@ impl Weaver<'_, '_, '_> {
         asm.lstore(epoch);
         for tracked in tracked {
             asm.aconst_null().astore(tracked.how.array());
+            if let How::Counted { count, .. } = tracked.how {
+                asm.push_int(0).istore(count);
+            }
         }
         let snippet = asm.finish()?;
         for entry in &region.entries {
@@ -234,22 +257,36 @@ impl Weaver<'_, '_, '_> {
         let epoch = self.deferred.epoch;
         let mut asm = Snippet::new(&mut self.cx.class.pool);
         for t in tracked {
-            let How::Range {
-                array,
-                first,
-                last,
-                stride,
-            } = t.how
-            else {
-                continue;
+            let array = t.how.array();
+            let stride = match t.how {
+                How::Counted {
+                    last,
+                    count,
+                    stride,
+                    ..
+                } => {
+                    asm.aload(array).iload(last);
+                    asm.push_int(1).iload(count).isub();
+                    asm.push_int(stride).imul().iadd().iload(last);
+                    stride
+                }
+                How::Range {
+                    first,
+                    last,
+                    stride,
+                    ..
+                } => {
+                    asm.aload(array).iload(first).iload(last);
+                    stride
+                }
+                How::Once { .. } => continue,
             };
             let probe = if t.write {
                 probes::WRITE_RANGE
             } else {
                 probes::READ_RANGE
             };
-            asm.aload(array).iload(first).iload(last).push_int(stride);
-            asm.lload(epoch).push_int(t.site);
+            asm.push_int(stride).lload(epoch).push_int(t.site);
             asm.invokestatic(BRIDGE, probe.name, probe.desc);
             asm.aconst_null().astore(array);
         }
@@ -273,6 +310,11 @@ impl Weaver<'_, '_, '_> {
         let mut asm = Snippet::new(&mut self.cx.class.pool);
         copy(&mut asm);
         match tracked.how {
+            How::Counted {
+                array, last, count, ..
+            } => {
+                asm.istore(last).astore(array).iinc(count, 1);
+            }
             How::Range {
                 array,
                 first,
@@ -312,7 +354,9 @@ impl Weaver<'_, '_, '_> {
 impl How {
     fn array(self) -> u16 {
         match self {
-            How::Range { array, .. } | How::Once { array, .. } => array,
+            How::Counted { array, .. } | How::Range { array, .. } | How::Once { array, .. } => {
+                array
+            }
         }
     }
 }

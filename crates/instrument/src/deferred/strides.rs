@@ -1,8 +1,11 @@
 //! By how much the index of an array access moves from one round of a loop to the next.
 //!
-//! This is a guess that the probes verify: nothing depends on it but the time they take.
-//! One thing is certain: an index that is said to move is made from a variable
-//! that each round counts on, so that a loop of such accesses ends within 2^32 rounds.
+//! An index that moves is made from variables that each round counts on by constants, so
+//! that a loop of such accesses ends within 2^32 rounds. From one round in which the access
+//! is made to the next the index moves by exactly the stride, modulo 2^32: the loop is
+//! innermost, so each of its instructions runs at most once a round, in the order of the
+//! code. The access itself may be left out in some rounds, and its array may be another
+//! one each time; it is *steady* if neither can be.
 
 use std::collections::BTreeMap;
 
@@ -19,16 +22,24 @@ struct Int {
     constant: Option<i32>,
 }
 
-/// What is known of a slot.
+/// What is known of a slot; of references, that they stay the same.
 type Known = Option<Int>;
 
-/// The strides of the indices of all element accesses of a loop, by pc.
-pub(super) fn strides(
+/// How an element access moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Walk {
+    pub(super) stride: i32,
+    /// It is made in each round, on the same array.
+    pub(super) steady: bool,
+}
+
+/// All element accesses of a loop of whose index something is known, by pc.
+pub(super) fn walks(
     pool: &Pool,
     code: &Code<'_>,
     flow: &Flow<'_>,
     region: &Region,
-) -> BTreeMap<u32, i32> {
+) -> BTreeMap<u32, Walk> {
     let counters = counters(code, region);
     let targets = targets(code);
     let mut found = BTreeMap::new();
@@ -44,7 +55,12 @@ pub(super) fn strides(
         if let Some(depth) = index_depth(insn.op)
             && let Some(index) = peek(&stack, depth)
         {
-            found.insert(insn.pc, index.stride);
+            let array = peek(&stack, depth + 1);
+            let walk = Walk {
+                stride: index.stride,
+                steady: array.is_some_and(|a| a.stride == 0) && is_in_each_round(code, region, at),
+            };
+            found.insert(insn.pc, walk);
         }
         step(pool, &counters, insn, &mut stack, || flow.after(at, before));
     });
@@ -142,7 +158,7 @@ fn step(
             Some(Constant::Integer(value)) => constant(value),
             _ => None,
         },
-        op::ILOAD | op::ILOAD_0..=op::ILOAD_3 => {
+        op::ILOAD | op::ILOAD_0..=op::ILOAD_3 | op::ALOAD | op::ALOAD_0..=op::ALOAD_3 => {
             let stride = insn.local().and_then(|local| counters.get(&local));
             stride.map(|stride| Int {
                 stride: *stride,
