@@ -356,6 +356,13 @@ impl<'a> ClassCx<'a> {
         }
     }
 
+    /// Whether to read the field is to learn what the object's maker froze.
+    pub(crate) fn is_frozen(&self, used: &FieldUse) -> bool {
+        self.freezes
+            && used.own.is_some_and(|access| access & acc::FINAL != 0)
+            && shadow::leads_on(&used.target.desc)
+    }
+
     /// The pool index of a probe.
     pub(crate) fn probe(&mut self, probe: Probe) -> Result<u16, PoolFull> {
         if let Some(&(_, cp)) = self.calls.iter().find(|(name, _)| *name == probe.name) {

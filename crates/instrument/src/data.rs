@@ -18,7 +18,6 @@ use crate::method::{WeaveError, Weaver};
 use crate::points::{Points, copy_element, copy_receiver};
 use crate::policy::Level;
 use crate::probes;
-use crate::shadow;
 use crate::site::{Site, SiteKind};
 
 impl Weaver<'_, '_, '_> {
@@ -60,11 +59,8 @@ impl Weaver<'_, '_, '_> {
         let Some(used) = insn.cp().and_then(|cp| self.cx.field_use(cp)) else {
             return Ok(());
         };
-        let frozen = insn.op == op::GETFIELD
-            && self.cx.freezes
-            && used.own.is_some_and(|access| access & acc::FINAL != 0)
-            && shadow::leads_on(&used.target.desc);
-        if self.facts.is_uninitialised(insn.pc) {
+        let frozen = insn.op == op::GETFIELD && self.cx.is_frozen(&used);
+        if self.facts.is_uninitialised(insn.pc) || self.deferred.is_read_before(insn.pc) {
             return Ok(());
         }
         // Only of a plain field: a volatile read has an order of its own.
@@ -83,12 +79,7 @@ impl Weaver<'_, '_, '_> {
             op::GETSTATIC => SiteKind::StaticRead,
             _ => SiteKind::StaticWrite,
         };
-        let site = Site {
-            volatile: used.own.map(|access| access & acc::VOLATILE != 0),
-            target: Some(used.target.clone()),
-            ..self.bare_site(kind, insn.pc)
-        };
-        let site = self.cx.site(site);
+        let site = self.field_site(kind, insn, &used);
         if points.any() {
             self.before_field(insn, kind, &used, points, site)?;
         }
@@ -96,6 +87,15 @@ impl Weaver<'_, '_, '_> {
             self.check_field(insn, kind, &used, points, site)?;
         }
         Ok(())
+    }
+
+    pub(crate) fn field_site(&mut self, kind: SiteKind, insn: &Insn, used: &FieldUse) -> i32 {
+        let site = Site {
+            volatile: used.own.map(|access| access & acc::VOLATILE != 0),
+            target: Some(used.target.clone()),
+            ..self.bare_site(kind, insn.pc)
+        };
+        self.cx.site(site)
     }
 
     fn check_field(

@@ -17,7 +17,6 @@ use classfile::{Code, Constant, Insn, acc, op};
 
 use crate::class::ClassCx;
 use crate::probes::BRIDGE;
-use crate::shadow;
 
 /// Methods that are looked into are at most so deep in calls, and so long.
 const DEEPEST: u32 = 3;
@@ -93,14 +92,10 @@ fn field(cx: &mut ClassCx<'_>, insn: &Insn) -> Effect {
         (op::GETFIELD, None) => Effect::ACQUIRES,
         // May initialise a class; an instance field that is volatile only releases.
         (_, None) => Effect::BOTH,
-        (op::GETFIELD, Some(access)) => {
-            let frozen =
-                cx.freezes && access & acc::FINAL != 0 && shadow::leads_on(&used.target.desc);
-            match access & acc::VOLATILE != 0 || frozen {
-                true => Effect::ACQUIRES,
-                false => Effect::NONE,
-            }
-        }
+        (op::GETFIELD, Some(access)) => match access & acc::VOLATILE != 0 || cx.is_frozen(&used) {
+            true => Effect::ACQUIRES,
+            false => Effect::NONE,
+        },
         (_, Some(access)) if access & acc::VOLATILE != 0 => Effect::BOTH,
         (_, Some(_)) => Effect::NONE,
     }

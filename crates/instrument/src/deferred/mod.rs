@@ -32,6 +32,10 @@
 //! orders it after a loop that still uses the arrays of its object, so that a race between
 //! the two is one.
 //!
+//! Final fields of `this` are an exception. Reading one acquires what the constructor
+//! released, and once that is known, reading it again does nothing. So they are read before
+//! the loop, as far as the order of threads is concerned.
+//!
 //! Should a thread order something all the same (see `effects.rs` on class loaders), the
 //! check would speak of an epoch that the accesses were not in. So the loop remembers the
 //! epoch that it began in, and a check in another one is not made: that can hide a
@@ -43,14 +47,14 @@
 mod regions;
 mod strides;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use classfile::flow::Flow;
 use classfile::{Asm, Insn, Slot, Snippet, op};
 
 use crate::class::Mode;
 use crate::effects::{Effect, effect};
-use crate::method::{WeaveError, Weaver};
+use crate::method::{WeaveError, Weaver, keeps_this};
 use crate::points::copy_element;
 use crate::probes::{self, BRIDGE, EPOCH, TRACK_READ, TRACK_WRITE};
 use crate::site::SiteKind;
@@ -97,10 +101,18 @@ struct Tracked {
 #[derive(Debug, Default)]
 pub(crate) struct Deferred {
     by_pc: BTreeMap<u32, Tracked>,
+    /// Reads of final fields of `this` that are made before the loop.
+    read_before: BTreeSet<u32>,
     /// The local with the epoch of the loop.
     epoch: u16,
     /// Checks all that is kept.
     pub(crate) flush_all: Option<Snippet>,
+}
+
+impl Deferred {
+    pub(crate) fn is_read_before(&self, pc: u32) -> bool {
+        self.read_before.contains(&pc)
+    }
 }
 
 impl Weaver<'_, '_, '_> {
@@ -117,8 +129,10 @@ impl Weaver<'_, '_, '_> {
         if !wanted {
             return Ok(());
         }
-        let (cx, code) = (&mut *self.cx, self.code);
-        let found = regions::find(code, |at| effect(cx, &code.insns[at]) == Effect::NONE);
+        let code = self.code;
+        let found = regions::find(code, |at| {
+            effect(self.cx, &code.insns[at]) == Effect::NONE || self.reads_own_final(at)
+        });
         if found.is_empty() {
             return Ok(());
         }
@@ -147,6 +161,7 @@ impl Weaver<'_, '_, '_> {
         for (region, walks) in regions {
             let tracked = self.track_all(&walks);
             self.enter_loop(&region, &tracked)?;
+            self.read_finals(&region)?;
             let flush = self.flush(&tracked)?;
             for pc in &region.exits {
                 self.editor.insert_before(*pc, flush.clone());
@@ -173,6 +188,57 @@ impl Weaver<'_, '_, '_> {
         self.editor.insert_first_at_entry(snippet);
         self.deferred.flush_all = Some(self.flush(&all)?);
         Ok(())
+    }
+
+    /// Whether it is a final field of `this` that is read. What that acquires, it acquires when the
+    /// thread first does it, and so it may as well be done before the loop.
+    fn reads_own_final(&mut self, at: usize) -> bool {
+        let insn = &self.code.insns[at];
+        let of_this = at > 0 && self.code.insns[at - 1].op == op::ALOAD_0;
+        if insn.op != op::GETFIELD || !of_this || self.targets.binary_search(&insn.pc).is_ok() {
+            return false;
+        }
+        let used = insn.cp().and_then(|cp| self.cx.field_use(cp));
+        used.is_some_and(|used| self.cx.is_frozen(&used))
+            && self.has_this()
+            && keeps_this(self.code)
+    }
+
+    fn has_this(&self) -> bool {
+        let method = self.cx.class.method_index(&self.cx.method, &self.cx.desc);
+        method.is_some_and(|index| !self.cx.class.methods[index].is_static())
+    }
+
+    /// Reads the final fields of `this` that the loop reads, as far as other threads are
+    /// concerned.
+    fn read_finals(&mut self, region: &Region) -> Result<(), WeaveError> {
+        for at in region.insns.clone() {
+            if !self.reads_own_final(at) {
+                continue;
+            }
+            let insn = &self.code.insns[at];
+            let Some(used) = insn.cp().and_then(|cp| self.cx.field_use(cp)) else {
+                continue;
+            };
+            let site = self.field_site(SiteKind::FieldRead, insn, &used);
+            let snippet = self.snippet(probes::READ, |a| {
+                a.aload(0).push_int(site);
+            })?;
+            self.insert_at_entries(region, &snippet);
+            self.deferred.read_before.insert(insn.pc);
+        }
+        Ok(())
+    }
+
+    fn insert_at_entries(&mut self, region: &Region, snippet: &Snippet) {
+        for entry in &region.entries {
+            let snippet = snippet.clone();
+            match entry {
+                Entry::Method => self.editor.insert_at_entry(snippet),
+                Entry::After(pc) => self.editor.insert_after(*pc, snippet),
+                Entry::Goto(pc) => self.editor.insert_before(*pc, snippet),
+            }
+        }
     }
 
     /// The accesses that are to be put off.
@@ -241,14 +307,7 @@ impl Weaver<'_, '_, '_> {
             }
         }
         let snippet = asm.finish()?;
-        for entry in &region.entries {
-            let snippet = snippet.clone();
-            match entry {
-                Entry::Method => self.editor.insert_at_entry(snippet),
-                Entry::After(pc) => self.editor.insert_after(*pc, snippet),
-                Entry::Goto(pc) => self.editor.insert_before(*pc, snippet),
-            }
-        }
+        self.insert_at_entries(region, &snippet);
         Ok(())
     }
 

@@ -53,6 +53,12 @@ pub fn class(number: u64, methods: u64) -> String {
         return a[i & 3];
     }}
 
+    private int total() {{
+        int sum = 0;
+        for (int k = 0; k < held.length; k++) sum += held[k] + (k > 0 ? held[k - 1] : shared[k]);
+        return sum;
+    }}
+
     private int sum(int[] a, int i) {{
         int sum = plain;
         for (int k = 0; k < (i & 3); k++) sum += a[k];
@@ -97,6 +103,7 @@ pub fn driver(classes: u64, methods: u64) -> String {
             wide.set(null, new double[8]);
             Photofinish.span = 0;
             Photofinish.seen.clear();
+            Photofinish.unfrozen.clear();
             Photofinish.names.clear();
             Object[] all = {{a, b, g, g[0], g[1], shared.get(null), wide.get(null)}};
             for (int i = 0; i < all.length; i++) Photofinish.names.put(all[i], i);
@@ -200,6 +207,7 @@ fn statement(random: &mut Random, text: &mut String, depth: usize) {
                 "if (made.held != null) x += made.held.length;",
                 "x += locked(b, x);",
                 "x += made.sum(a, x);",
+                "if (made.held != null) x += made.total();",
                 "made.plain += x & 1;",
                 "switch (x & 3) { case 0: x += a[0]; break; case 1: x++; default: b[1] = x; }",
             ]);

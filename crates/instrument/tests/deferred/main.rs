@@ -19,7 +19,8 @@ const CLASSES: u64 = 25;
 const METHODS: u64 = 400;
 
 /// Notes the elements checked; `span` counts synchronisations. The file `orders` has the
-/// sites of fields that order: volatile ones, and final ones that are read.
+/// sites of fields that order: static volatile ones, and reads of final ones, which order
+/// when an object's are first read.
 const NOTES: &str = r#"
     static final java.util.HashSet<String> orders = new java.util.HashSet<>();
     static {
@@ -30,8 +31,13 @@ const NOTES: &str = r#"
         }
     }
 
-    static void field(int site) {
-        if (orders.contains(Integer.toString(site))) span++;
+    public static final java.util.IdentityHashMap<Object, Object> unfrozen = new java.util.IdentityHashMap<>();
+
+    static void field(Object o, int site) {
+        boolean known = o != null && unfrozen.containsKey(o);
+        if (!orders.contains(Integer.toString(site)) || known) return;
+        span++;
+        unfrozen.put(o, o);
     }
 
     public static int span;
@@ -72,8 +78,8 @@ fn body(probe: &instrument::Probe) -> &'static str {
         "writeRange" => "range(a0, a1, a2, a3, a4, true);",
         "readOnce" => "if (a0 != a2 || a1 != a3) note(a0, a1, false);",
         "writeOnce" => "if (a0 != a2 || a1 != a3) note(a0, a1, true);",
-        "read" | "write" => "field(a1);",
-        "readStatic" | "writeStatic" => "field(a0);",
+        "read" | "write" => "field(a0, a1);",
+        "readStatic" | "writeStatic" => "field(null, a0);",
         // These order, as calls of others do.
         "enter" | "exit" | "enterStatic" | "exitTop" | "freeze" => "span++;",
         _ => "",
