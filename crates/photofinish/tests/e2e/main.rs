@@ -24,6 +24,7 @@ mod outputs;
 mod owners;
 mod predict;
 mod programs;
+mod ranges;
 mod replay;
 mod resume;
 mod traces;

@@ -109,14 +109,14 @@ public final class Photofinish {
     public static void readRange(Object array, int first, int last, int stride, long epoch, int site) {
         if (array == null) return;
         PhotofinishThread t = self();
-        if (t != null && t.epoch == epoch) PhotofinishRanges.read(t, array, first, last, stride, site);
+        if (t != null && t.epoch == epoch) PhotofinishRanges.check(t, array, first, last, stride, site, false);
     }
 
     @DontInline
     public static void writeRange(Object array, int first, int last, int stride, long epoch, int site) {
         if (array == null) return;
         PhotofinishThread t = self();
-        if (t != null && t.epoch == epoch) PhotofinishRanges.write(t, array, first, last, stride, site);
+        if (t != null && t.epoch == epoch) PhotofinishRanges.check(t, array, first, last, stride, site, true);
     }
 
     @ForceInline

@@ -18,8 +18,16 @@ class PhotofinishArray extends PhantomReference<Object> {
     /** Site that made it; 0 if that was not noticed. */
     int allocationSite;
 
-    /** FastTrack state of the elements: write and read stamp alternating. */
+    /** FastTrack state of the elements: write and read stamp alternating. None yet while all are in blocks. */
     long[] cells;
+
+    /** FastTrack state of elements that are accessed alike (see PhotofinishBlocks); null if the array is short. */
+    long[] blocks;
+
+    /** How often elements of a block had to be taken apart, and one that needed no check was asked for. */
+    int takenApart;
+
+    int asked;
 
     /** Ranges checked last, if there were long ones (see PhotofinishRanges). */
     PhotofinishRanges.Checked[] checked;

@@ -90,11 +90,11 @@ final class PhotofinishFastTrack {
         if (!s.refersTo(array)) s = PhotofinishTable.far(t, array, site);
         long[] cells = s.cells;
         int k = 2 * i + 1;
-        if (k <= 0 || k >= cells.length) return; // here too
-        long r = cells[k];
-        if (r >>> STAMP_SITE_BITS != t.epoch && t.sets[(int) (r >>> STAMP_CLOCK_SHIFT) & PhotofinishThread.SETS - 1] != r) {
-            readMiss(t, cells, CELLS + 16L * i, CELLS + 16L * i + 8, site, array, i);
+        if (k > 0 && k < cells.length) {
+            long r = cells[k];
+            if (r >>> STAMP_SITE_BITS == t.epoch || t.isIn(r)) return;
         }
+        readElemMiss(t, s, array, i, site);
     }
 
     static void writeElem(PhotofinishThread t, Object array, int i, int site) {
@@ -103,10 +103,25 @@ final class PhotofinishFastTrack {
         if (!s.refersTo(array)) s = PhotofinishTable.far(t, array, site);
         long[] cells = s.cells;
         int k = 2 * i;
-        if (k < 0 || k >= cells.length) return;
-        if (cells[k] >>> STAMP_SITE_BITS != t.epoch) {
-            writeMiss(t, cells, CELLS + 16L * i, CELLS + 16L * i + 8, site, array, i);
-        }
+        if (k >= 0 && k < cells.length && cells[k] >>> STAMP_SITE_BITS == t.epoch) return;
+        writeElemMiss(t, s, array, i, site);
+    }
+
+    @DontInline
+    private static void readElemMiss(PhotofinishThread t, PhotofinishArray s, Object array, int i, int site) {
+        if (s.blocks != null) PhotofinishBlocks.element(t, s, array, i, site, false);
+        else if (isElement(s, i)) readMiss(t, s.cells, CELLS + 16L * i, CELLS + 16L * i + 8, site, array, i);
+    }
+
+    @DontInline
+    private static void writeElemMiss(PhotofinishThread t, PhotofinishArray s, Object array, int i, int site) {
+        if (s.blocks != null) PhotofinishBlocks.element(t, s, array, i, site, true);
+        else if (isElement(s, i)) writeMiss(t, s.cells, CELLS + 16L * i, CELLS + 16L * i + 8, site, array, i);
+    }
+
+    /** If not, the program's own access throws. */
+    private static boolean isElement(PhotofinishArray s, int i) {
+        return i >= 0 && i < s.cells.length >> 1;
     }
 
     // The two words. `base` with the offsets finds them; `owner` and `index` are for the report.
@@ -119,16 +134,11 @@ final class PhotofinishFastTrack {
         if (w >>> STAMP_SITE_BITS == epoch) return 0; // read after one's own write: the write stands for both
         long r = U.getLong(base, roff);
         if (after(t, w)) {
-            long now;
-            if (!isShared(r) && after(t, r)) {
-                now = epoch << STAMP_SITE_BITS | site;
-                if (isOwn(t, w, r)) {
-                    U.putLong(base, roff, now);
-                    sample(t, site);
-                    return now;
-                }
-            } else {
-                now = t.joined(r, site);
+            long now = readWord(t, r, site);
+            if (isOwn(t, w, r)) {
+                U.putLong(base, roff, now);
+                sample(t, site);
+                return now;
             }
             // Said first, then looked again: of two threads that meet here at least one sees the other.
             if (now != 0 && U.compareAndSetLong(base, roff, r, now)) {
@@ -149,7 +159,7 @@ final class PhotofinishFastTrack {
         long w = U.getLong(base, woff);
         long r = U.getLong(base, roff);
         boolean shared = isShared(r);
-        if (after(t, w) && (shared ? t.isCovered(r) : after(t, r))) {
+        if (after(t, w) && isAfterReads(t, r)) {
             long mine = t.epoch << STAMP_SITE_BITS | site;
             if (isOwn(t, w, r)) {
                 U.putLong(base, woff, mine);
@@ -164,6 +174,16 @@ final class PhotofinishFastTrack {
             }
         }
         return PhotofinishNative.slowWrite(t, base, woff, roff, site, owner, index);
+    }
+
+    /** What a read makes of the word of the reads, if no write has to be looked at; 0 if that is not known here. */
+    static long readWord(PhotofinishThread t, long r, int site) {
+        return !isShared(r) && after(t, r) ? t.epoch << STAMP_SITE_BITS | site : t.joined(r, site);
+    }
+
+    /** Whether all reads that the word stands for are known to happen before what the thread does now. */
+    static boolean isAfterReads(PhotofinishThread t, long r) {
+        return isShared(r) ? t.isCovered(r) : after(t, r);
     }
 
     /** Whether the word stands for several reads. */
@@ -201,17 +221,20 @@ final class PhotofinishFastTrack {
     }
 
     /** Whether the access stamped so happens before what the thread does now. */
-    private static boolean after(PhotofinishThread t, long stamp) {
+    static boolean after(PhotofinishThread t, long stamp) {
         int slot = (int) (stamp >>> STAMP_SITE_BITS) & STAMP_SLOT_MASK;
         return U.getInt(t.clock + CLOCK_SLOT_BYTES * slot) >= (int) (stamp >>> STAMP_CLOCK_SHIFT);
     }
 
     /** Keeps stacks of the first executions of a statement, then a few more: a report needs both sides. */
-    @DontInline
     static void sample(PhotofinishThread t, int site) {
         long at = PhotofinishNative.SITES + ((long) site << SITE_SHIFT) + SITE_SAMPLES;
         int n = U.getInt(at);
-        if (n >= SAMPLED) return;
+        if (n < SAMPLED) count(t, site, at, n);
+    }
+
+    @DontInline
+    private static void count(PhotofinishThread t, int site, long at, int n) {
         U.putInt(at, n + 1);
         if (n < 32 || (n & n - 1) == 0) PhotofinishNative.sampled(t, site);
     }

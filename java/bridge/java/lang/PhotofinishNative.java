@@ -88,6 +88,7 @@ final class PhotofinishNative {
         PhotofinishFastTrack.sample(t, site);
         for (int tries = 0; tries < 16; tries++) {
             long w = U.getLong(base, woff);
+            if (w == PhotofinishBlocks.APART) return 0;
             long r = U.getLong(base, roff);
             boolean clean = check(t.clock, t.epoch, w, r, site, false, owner, index);
             t.frozen = null; // class initialisation may have been learnt of
@@ -110,6 +111,7 @@ final class PhotofinishNative {
         PhotofinishFastTrack.sample(t, site);
         for (int tries = 0; tries < 16; tries++) {
             long w = U.getLong(base, woff);
+            if (w == PhotofinishBlocks.APART) return false;
             long r = U.getLong(base, roff);
             boolean clean = check(t.clock, t.epoch, w, r, site, true, owner, index);
             t.frozen = null;
@@ -127,6 +129,7 @@ final class PhotofinishNative {
 
     /** Somebody came in between: is that a race? The words stay as they are. */
     static void recheck(PhotofinishThread t, long w, long r, int site, boolean write, Object owner, int index) {
+        if (w == PhotofinishBlocks.APART) return; // to be done again, with the words of the elements
         check(t.clock, t.epoch, w, r, site, write, owner, index);
         t.frozen = null;
     }

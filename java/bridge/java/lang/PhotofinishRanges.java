@@ -58,10 +58,8 @@ final class PhotofinishRanges {
             if (t.unwatched != 0) return;
             long id = id(t, array, site);
             for (int i = from; i < from + length; i++) PhotofinishEvents.record(t, write, site, id, i);
-        } else if (write) {
-            write(t, array, from, from + length - 1, 1, site);
         } else {
-            read(t, array, from, from + length - 1, 1, site);
+            check(t, array, from, from + length - 1, 1, site, write);
         }
     }
 
@@ -118,15 +116,29 @@ final class PhotofinishRanges {
     // FastTrack over elements that lie `stride` apart. Neighbours mostly have a past in common: what was
     // decided about one element holds for the next if it has the same two words.
 
-    static void read(PhotofinishThread t, Object array, int first, int last, int stride, int site) {
+    static void check(PhotofinishThread t, Object array, int first, int last, int stride, int site, boolean write) {
         PhotofinishArray s = PhotofinishTable.any(t, array, site);
-        long[] cells = s.cells;
-        int left = steps(cells, first, last, stride);
+        int left = steps(PhotofinishTable.length(array), first, last, stride);
+        if (left < 0) return;
+        last = first + left * stride;
         if (left >= LONG) {
-            last = first + left * stride;
-            if (isChecked(t, s, first, last, stride, false)) return;
-            remember(t, s, first, last, stride, false);
+            if (isChecked(t, s, first, last, stride, write)) return;
+            remember(t, s, first, last, stride, write);
         }
+        if (s.blocks != null) {
+            if (stride > 0) PhotofinishBlocks.range(t, s, array, first, last, stride, site, write);
+            else PhotofinishBlocks.range(t, s, array, last, first, -stride, site, write);
+        } else if (s.cells.length == 0) {
+            return; // there was no room for them
+        } else if (write) {
+            write(t, array, s.cells, first, left, stride, site);
+        } else {
+            read(t, array, s.cells, first, left, stride, site);
+        }
+    }
+
+    /** Reads the first element and so many that follow, with their own words. */
+    static void read(PhotofinishThread t, Object array, long[] cells, int first, int left, int stride, int site) {
         long epoch = t.epoch;
         long known = -1; // a set that has this thread's read
         long sameWrite = -1;
@@ -149,7 +161,7 @@ final class PhotofinishRanges {
                     if (later != w) PhotofinishNative.recheck(t, later, r, site, false, array, k >> 1);
                     continue;
                 }
-            } else if (t.sets[(int) (r >>> STAMP_CLOCK_SHIFT) & PhotofinishThread.SETS - 1] == r) {
+            } else if (t.isIn(r)) {
                 known = r;
                 continue;
             }
@@ -160,15 +172,8 @@ final class PhotofinishRanges {
         }
     }
 
-    static void write(PhotofinishThread t, Object array, int first, int last, int stride, int site) {
-        PhotofinishArray s = PhotofinishTable.any(t, array, site);
-        long[] cells = s.cells;
-        int left = steps(cells, first, last, stride);
-        if (left >= LONG) {
-            last = first + left * stride;
-            if (isChecked(t, s, first, last, stride, true)) return;
-            remember(t, s, first, last, stride, true);
-        }
+    /** Writes them. */
+    static void write(PhotofinishThread t, Object array, long[] cells, int first, int left, int stride, int site) {
         long epoch = t.epoch;
         long mine = epoch << STAMP_SITE_BITS | site;
         long sameWrite = -1;
@@ -202,8 +207,7 @@ final class PhotofinishRanges {
     }
 
     /** How many elements follow the first one; negative if there is none. */
-    private static int steps(long[] cells, int first, int last, int stride) {
-        int n = cells.length >> 1;
+    private static int steps(int n, int first, int last, int stride) {
         if (last < 0 || last >= n) last -= stride; // that access threw
         if (first < 0 || first >= n || (stride > 0 ? last < first : last > first)) return -1;
         return (last - first) / stride;

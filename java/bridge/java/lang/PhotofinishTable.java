@@ -116,7 +116,12 @@ final class PhotofinishTable {
             s.allocationSite = made;
             // A recording knows locations by the number that stands here.
             if (t != null && !PhotofinishOrder.ON && length(o) < SMALL) s.owner = t.id + 1;
-            if (!PhotofinishNative.EVENTS && !PhotofinishNative.BARE) s.cells = cells(o);
+            if (!PhotofinishNative.EVENTS && !PhotofinishNative.BARE) {
+                int words = PhotofinishBlocks.words(length(o));
+                long[] blocks = words > 0 ? longs(words, length(o)) : NONE.cells;
+                if (blocks.length > 0) s.blocks = blocks;
+                s.cells = words > 0 ? NONE.cells : cells(o);
+            }
         } else {
             s = new PhotofinishShadow(o, h);
         }
@@ -194,6 +199,7 @@ final class PhotofinishTable {
     private static PhotofinishShadow upgrade(Object o, PhotofinishArray old) {
         Stripe stripe = TABLE[old.hash & STRIPES - 1];
         keep(old);
+        if (old.blocks != null) PhotofinishBlocks.giveWords(old, o); // both use the same from now on
         if (PhotofinishNative.EVENTS) PhotofinishEvents.shadowId(old, o);
         synchronized (stripe) {
             // The order of a chain says nothing: there may be a shadow behind the entry that was found.
@@ -202,6 +208,7 @@ final class PhotofinishTable {
             }
             PhotofinishShadow s = new PhotofinishShadow(o, old.hash);
             s.cells = old.cells;
+            s.blocks = old.blocks;
             s.id = old.id;
             if (old.atomics == null) old.atomics = new PhotofinishOffsetClocks();
             s.atomics = old.atomics;
@@ -256,14 +263,18 @@ final class PhotofinishTable {
     }
 
     /** The elements' state, or none if there is no room: then the array is not checked. */
-    private static long[] cells(Object array) {
+    static long[] cells(Object array) {
         int n = length(array);
         if (n > Integer.MAX_VALUE / 2 - 8) {
             PhotofinishNative.tooLarge(n);
             return NONE.cells;
         }
+        return longs(2 * n, n);
+    }
+
+    private static long[] longs(int count, int n) {
         try {
-            return new long[2 * n];
+            return new long[count];
         } catch (OutOfMemoryError full) {
             for (Stripe stripe : TABLE) {
                 synchronized (stripe) {
@@ -272,7 +283,7 @@ final class PhotofinishTable {
             }
         }
         try {
-            return new long[2 * n];
+            return new long[count];
         } catch (OutOfMemoryError full) {
             if (!saidFull) PhotofinishNative.tooLarge(n);
             saidFull = true;

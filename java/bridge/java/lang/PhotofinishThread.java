@@ -321,6 +321,11 @@ public final class PhotofinishThread {
         setsUsed = true;
     }
 
+    /** Whether the word is such a read set. */
+    boolean isIn(long set) {
+        return sets[(int) (set >>> STAMP_CLOCK_SHIFT) & SETS - 1] == set;
+    }
+
     boolean isCovered(long set) {
         return covered[(int) (set >>> STAMP_CLOCK_SHIFT) & SETS - 1] == set;
     }
