@@ -60,7 +60,10 @@ impl Weaver<'_, '_, '_> {
             return Ok(());
         };
         let frozen = insn.op == op::GETFIELD && self.cx.is_frozen(&used);
-        if self.facts.is_uninitialised(insn.pc) || self.deferred.is_read_before(insn.pc) {
+        if self.facts.is_uninitialised(insn.pc)
+            || self.deferred.is_read_before(insn.pc)
+            || self.check_field_once(insn)?
+        {
             return Ok(());
         }
         // Only of a plain field: a volatile read has an order of its own.
@@ -192,7 +195,7 @@ impl Weaver<'_, '_, '_> {
 
     /// Own fields are known; of another class's, even whether one is volatile
     /// is unknown here, so all of them are watched.
-    fn watches(&self, used: &FieldUse) -> bool {
+    pub(crate) fn watches(&self, used: &FieldUse) -> bool {
         !used.harmless
             && self.cx.detects()
             && match (self.level, used.own) {

@@ -111,6 +111,10 @@ probes! {
     READ_ONCE = "readOnce" "(Ljava/lang/Object;ILjava/lang/Object;II)V";
     /// Before such an array store: likewise.
     WRITE_ONCE = "writeOnce" "(Ljava/lang/Object;ILjava/lang/Object;II)V";
+    /// After a getfield in a loop: (object, object of the last round, site).
+    READ_FIELD_ONCE = "readFieldOnce" "(Ljava/lang/Object;Ljava/lang/Object;I)V";
+    /// Before a putfield in a loop: likewise, the object perhaps null.
+    WRITE_FIELD_ONCE = "writeFieldOnce" "(Ljava/lang/Object;Ljava/lang/Object;I)V";
     /// Before System.arraycopy, its arguments unchecked.
     ARRAYCOPY = "arraycopy" "(Ljava/lang/Object;ILjava/lang/Object;III)V";
     /// Before java.lang.reflect.Array's get and set: (array or anything else, index

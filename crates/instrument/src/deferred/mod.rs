@@ -6,8 +6,9 @@
 //! first and the last index so far; when the array is another one, or the index has not
 //! moved by the expected stride, what was kept is checked as one range, and a new one
 //! begins. Wherever control leaves the loop, by a jump, a return or an exception, the
-//! range is checked. A statement that comes to the same element in each round
-//! is checked when it first does, and again when the element is another one.
+//! range is checked. A statement that comes to the same element in each round, or to a field
+//! of the same object (`fields.rs`), is checked when it first does, and again when the element
+//! is another one.
 //!
 //! Moving checks is BigFoot's idea (Rhodes, Flanagan, Freund, PLDI 2017). There ranges
 //! are proven by static analysis; here they are found when the program runs, so that no
@@ -44,6 +45,7 @@
 //! Checks are late by one execution of an innermost loop at most, whose counter is bounded
 //! (`strides.rs`).
 
+mod fields;
 mod regions;
 mod strides;
 
@@ -88,6 +90,8 @@ enum How {
     },
     /// Checked when array or index are others than the last time.
     Once { array: u16, index: u16 },
+    /// A field, checked when the object is another one than the last time.
+    Field { seen: u16 },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -125,7 +129,7 @@ impl Weaver<'_, '_, '_> {
             && !self.cx.check_unshared
             && &*self.cx.method != "<init>"
             && self.code.code_len() <= LONGEST
-            && self.code.insns.iter().any(|i| is_element(i.op));
+            && (self.code.insns.iter()).any(|i| is_element(i.op) || fields::kind(i.op).is_some());
         if !wanted {
             return Ok(());
         }
@@ -156,15 +160,17 @@ impl Weaver<'_, '_, '_> {
         if regions.is_empty() {
             return Ok(());
         }
-        self.deferred.epoch = self.editor.keep_local(Slot::Long);
         let mut all = Vec::new();
+        self.deferred.epoch = self.editor.keep_local(Slot::Long);
         for (region, walks) in regions {
             let tracked = self.track_all(&walks);
             self.enter_loop(&region, &tracked)?;
             self.read_finals(&region)?;
-            let flush = self.flush(&tracked)?;
-            for pc in &region.exits {
-                self.editor.insert_before(*pc, flush.clone());
+            if tracked.iter().any(|t| t.how.is_range()) {
+                let flush = self.flush(&tracked)?;
+                for pc in &region.exits {
+                    self.editor.insert_before(*pc, flush.clone());
+                }
             }
             all.extend(tracked);
         }
@@ -180,13 +186,16 @@ impl Weaver<'_, '_, '_> {
                     asm.push_int(0).istore(first).push_int(0).istore(last)
                 }
                 How::Once { index, .. } => asm.push_int(0).istore(index),
+                How::Field { .. } => &mut asm,
             };
             asm.aconst_null().astore(tracked.how.array());
         }
         let snippet = asm.finish()?;
         // Before what enters a loop at the start of the method.
         self.editor.insert_first_at_entry(snippet);
-        self.deferred.flush_all = Some(self.flush(&all)?);
+        if all.iter().any(|t| t.how.is_range()) {
+            self.deferred.flush_all = Some(self.flush(&all)?);
+        }
         Ok(())
     }
 
@@ -242,12 +251,15 @@ impl Weaver<'_, '_, '_> {
     }
 
     /// The accesses that are to be put off.
-    fn worth_it(&self, walks: BTreeMap<u32, Walk>) -> Vec<(u32, Walk)> {
+    fn worth_it(&mut self, walks: BTreeMap<u32, Walk>) -> Vec<(u32, Walk)> {
         let all = walks.into_iter();
         let wanted = all.filter(|(pc, walk)| {
             let Some(insn) = self.code.at(*pc) else {
                 return false;
             };
+            if fields::kind(insn.op).is_some() {
+                return self.is_plain_and_checked(insn);
+            }
             let dropped = is_load(insn.op) && self.is_compound(insn);
             walk.stride.unsigned_abs() <= WIDEST && !self.facts.is_unshared(*pc) && !dropped
         });
@@ -260,6 +272,18 @@ impl Weaver<'_, '_, '_> {
             let Some(insn) = self.code.at(*pc) else {
                 continue;
             };
+            let array = self.editor.keep_local(Slot::Object);
+            let used = insn.cp().and_then(|cp| self.cx.field_use(cp));
+            if let (Some(kind), Some(used)) = (fields::kind(insn.op), used) {
+                let tracked = Tracked {
+                    how: How::Field { seen: array },
+                    site: self.field_site(kind, insn, &used),
+                    write: kind == SiteKind::FieldWrite,
+                };
+                self.deferred.by_pc.insert(*pc, tracked);
+                all.push(tracked);
+                continue;
+            }
             let write = !is_load(insn.op);
             let kind = if write {
                 SiteKind::ElemWrite
@@ -267,7 +291,6 @@ impl Weaver<'_, '_, '_> {
                 SiteKind::ElemRead
             };
             let site = self.element(kind, insn);
-            let array = self.editor.keep_local(Slot::Object);
             let (stride, mut int) = (walk.stride, || self.editor.keep_local(Slot::Int));
             let how = match walk {
                 Walk { stride: 0, .. } => How::Once {
@@ -298,8 +321,10 @@ impl Weaver<'_, '_, '_> {
     fn enter_loop(&mut self, region: &Region, tracked: &[Tracked]) -> Result<(), WeaveError> {
         let epoch = self.deferred.epoch;
         let mut asm = Snippet::new(&mut self.cx.class.pool);
-        asm.invokestatic(BRIDGE, EPOCH.name, EPOCH.desc);
-        asm.lstore(epoch);
+        if tracked.iter().any(|t| t.how.is_range()) {
+            asm.invokestatic(BRIDGE, EPOCH.name, EPOCH.desc);
+            asm.lstore(epoch);
+        }
         for tracked in tracked {
             asm.aconst_null().astore(tracked.how.array());
             if let How::Counted { count, .. } = tracked.how {
@@ -338,7 +363,7 @@ impl Weaver<'_, '_, '_> {
                     asm.aload(array).iload(first).iload(last);
                     stride
                 }
-                How::Once { .. } => continue,
+                How::Once { .. } | How::Field { .. } => continue,
             };
             let probe = if t.write {
                 probes::WRITE_RANGE
@@ -403,6 +428,7 @@ impl Weaver<'_, '_, '_> {
                 copy(&mut asm);
                 asm.istore(index).astore(array);
             }
+            How::Field { .. } => return Ok(false),
         }
         let snippet = asm.finish()?;
         self.editor.insert_before(insn.pc, snippet);
@@ -411,11 +437,18 @@ impl Weaver<'_, '_, '_> {
 }
 
 impl How {
+    /// Whether something is kept that is to be checked.
+    fn is_range(self) -> bool {
+        matches!(self, How::Counted { .. } | How::Range { .. })
+    }
+
+    /// The local with the array, or the object.
     fn array(self) -> u16 {
         match self {
             How::Counted { array, .. } | How::Range { array, .. } | How::Once { array, .. } => {
                 array
             }
+            How::Field { seen } => seen,
         }
     }
 }

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use classfile::flow::{Flow, Kind, Origin, State};
-use classfile::{Code, Constant, Insn, Operand, Pool, op};
+use classfile::{Code, Constant, Insn, Operand, Pool, op, slots};
 
 use super::regions::Region;
 use crate::jumps::each_target;
@@ -33,7 +33,8 @@ pub(super) struct Walk {
     pub(super) steady: bool,
 }
 
-/// All element accesses of a loop of whose index something is known, by pc.
+/// All element accesses of a loop of whose index something is known, and the accesses to
+/// fields of an object that stays the same, by pc.
 pub(super) fn walks(
     pool: &Pool,
     code: &Code<'_>,
@@ -62,6 +63,15 @@ pub(super) fn walks(
             };
             found.insert(insn.pc, walk);
         }
+        if let Some(depth) = receiver_depth(pool, insn)
+            && peek(&stack, depth).is_some_and(|object| object.stride == 0)
+        {
+            let walk = Walk {
+                stride: 0,
+                steady: false,
+            };
+            found.insert(insn.pc, walk);
+        }
         step(pool, &counters, insn, &mut stack, || flow.after(at, before));
     });
     found
@@ -73,6 +83,18 @@ fn index_depth(opcode: u8) -> Option<usize> {
         op::IALOAD..=op::SALOAD => Some(0),
         op::LASTORE | op::DASTORE => Some(2),
         op::IASTORE..=op::SASTORE => Some(1),
+        _ => None,
+    }
+}
+
+/// How deep the object lies before an access to a field.
+fn receiver_depth(pool: &Pool, insn: &Insn) -> Option<usize> {
+    match insn.op {
+        op::GETFIELD => Some(0),
+        op::PUTFIELD => {
+            let field = insn.cp().and_then(|cp| pool.member_ref(cp))?;
+            Some(usize::from(slots(&field.desc)))
+        }
         _ => None,
     }
 }

@@ -35,6 +35,7 @@ pub fn class(number: u64, methods: u64) -> String {
 
     final int[] held;
     int plain;
+    long far;
 
     Methods{number}(int[] held) {{
         this.held = held;
@@ -71,7 +72,7 @@ pub fn class(number: u64, methods: u64) -> String {
         let how = random.pick(&["static", "static", "static", "static synchronized"]);
         let _ = writeln!(
             text,
-            "    {how} int m{method}(int[] a, int[] b, int[][] g, int n) {{\n        int x = 0;"
+            "    {how} int m{method}(int[] a, int[] b, int[][] g, int n) {{\n        int x = 0;\n        var o = made;"
         );
         block(&mut random, &mut text, 0);
         let _ = writeln!(text, "        return x;\n    }}");
@@ -107,6 +108,8 @@ pub fn driver(classes: u64, methods: u64) -> String {
             Photofinish.names.clear();
             Object[] all = {{a, b, g, g[0], g[1], shared.get(null), wide.get(null)}};
             for (int i = 0; i < all.length; i++) Photofinish.names.put(all[i], i);
+            var made = methods.getDeclaredField("made");
+            Photofinish.names.put(made.get(null), all.length);
             String end = "returned";
             try {{
                 var method = methods.getDeclaredMethod("m" + m, int[].class, int[].class, int[][].class, int.class);
@@ -209,6 +212,11 @@ fn statement(random: &mut Random, text: &mut String, depth: usize) {
                 "x += made.sum(a, x);",
                 "if (made.held != null) x += made.total();",
                 "made.plain += x & 1;",
+                "x += o.plain;",
+                "o.plain = x;",
+                "if (next() % 3 == 0) x += o.plain; else o.plain += x;",
+                "o = made;",
+                "o.far = o.plain + 1;",
                 "switch (x & 3) { case 0: x += a[0]; break; case 1: x++; default: b[1] = x; }",
             ]);
             line(text, depth, what);

@@ -18,22 +18,36 @@ use test_support::jdk::{Scratch, path, run_for_text as run};
 const CLASSES: u64 = 25;
 const METHODS: u64 = 400;
 
-/// Notes the elements checked; `span` counts synchronisations. The file `orders` has the
+/// Notes the elements and fields checked; `span` counts synchronisations. The file `orders` has the
 /// sites of fields that order: static volatile ones, and reads of final ones, which order
-/// when an object's are first read.
+/// when an object's are first read; `fields` has those of all fields of objects.
 const NOTES: &str = r#"
     static final java.util.HashSet<String> orders = new java.util.HashSet<>();
+    static final java.util.HashMap<Integer, String> fields = new java.util.HashMap<>();
     static {
-        try (var in = ClassLoader.getSystemResourceAsStream("orders")) {
-            for (String site : new String(in.readAllBytes()).split(" ")) orders.add(site);
+        try {
+            for (String site : text("orders").split(" ")) orders.add(site);
+            for (String line : text("fields").split("\n")) {
+                String[] words = line.split(" ");
+                fields.put(Integer.parseInt(words[0]), words[1]);
+            }
         } catch (java.io.IOException e) {
             throw new AssertionError(e);
         }
     }
 
+    static String text(String file) throws java.io.IOException {
+        try (var in = ClassLoader.getSystemResourceAsStream(file)) {
+            return new String(in.readAllBytes());
+        }
+    }
+
     public static final java.util.IdentityHashMap<Object, Object> unfrozen = new java.util.IdentityHashMap<>();
 
-    static void field(Object o, int site) {
+    static void field(Object o, int site, boolean write) {
+        String field = fields.get(site);
+        Integer name = names.get(o);
+        if (field != null && name != null) seen.merge(span + " " + name + "." + field, write, Boolean::logicalOr);
         boolean known = o != null && unfrozen.containsKey(o);
         if (!orders.contains(Integer.toString(site)) || known) return;
         span++;
@@ -78,10 +92,14 @@ fn body(probe: &instrument::Probe) -> &'static str {
         "writeRange" => "range(a0, a1, a2, a3, a4, true);",
         "readOnce" => "if (a0 != a2 || a1 != a3) note(a0, a1, false);",
         "writeOnce" => "if (a0 != a2 || a1 != a3) note(a0, a1, true);",
-        "read" | "write" => "field(a0, a1);",
-        "readStatic" | "writeStatic" => "field(null, a0);",
+        "read" => "field(a0, a1, false);",
+        "write" => "field(a0, a1, true);",
+        "readFieldOnce" => "if (a0 != a1) field(a0, a2, false);",
+        "writeFieldOnce" => "if (a0 != a1) field(a0, a2, true);",
+        "readStatic" | "writeStatic" => "field(null, a0, false);",
         // These order, as calls of others do.
-        "enter" | "exit" | "enterStatic" | "exitTop" | "freeze" => "span++;",
+        "enter" | "exit" | "enterStatic" | "exitTop" => "span++;",
+        "freeze" => "span++; names.put(a0, 100 + names.size());",
         _ => "",
     }
 }
@@ -89,7 +107,7 @@ fn body(probe: &instrument::Probe) -> &'static str {
 /// Rewrites the generated classes, and puts the others beside them.
 fn rewritten(from: &Path, to: &Path, policy: &Policy) {
     std::fs::create_dir_all(to).unwrap();
-    let (mut sites, mut orders) = (1, Vec::new());
+    let (mut sites, mut orders, mut fields) = (1, Vec::new(), Vec::new());
     for entry in std::fs::read_dir(from).unwrap() {
         let file = entry.unwrap().path();
         let bytes = std::fs::read(&file).unwrap();
@@ -108,6 +126,8 @@ fn rewritten(from: &Path, to: &Path, policy: &Policy) {
                 assert!(done.skipped.is_empty(), "{:?}", done.skipped);
                 for site in &done.sites {
                     let held = site.target.as_ref().is_some_and(|t| &*t.name == "held");
+                    let plain = site.target.as_ref().filter(|_| is_field(site.kind));
+                    fields.extend(plain.map(|field| format!("{sites} {}", field.name)));
                     if site.volatile == Some(true) || held && site.kind == SiteKind::FieldRead {
                         orders.push(sites.to_string());
                     }
@@ -120,6 +140,11 @@ fn rewritten(from: &Path, to: &Path, policy: &Policy) {
         std::fs::write(to.join(name), bytes).unwrap();
     }
     std::fs::write(to.join("orders"), orders.join(" ")).unwrap();
+    std::fs::write(to.join("fields"), fields.join("\n")).unwrap();
+}
+
+fn is_field(kind: SiteKind) -> bool {
+    matches!(kind, SiteKind::FieldRead | SiteKind::FieldWrite)
 }
 
 #[test]

@@ -129,6 +129,16 @@ public final class Photofinish {
         if (array != before || index != at) writeElem(array, index, site);
     }
 
+    @ForceInline
+    public static void readFieldOnce(Object o, Object before, int site) {
+        if (o != before) read(o, site);
+    }
+
+    @ForceInline
+    public static void writeFieldOnce(Object o, Object before, int site) {
+        if (o != before) write(o, site);
+    }
+
     public static void arraycopy(Object src, int from, Object dst, int to, int length, int site) {
         PhotofinishThread t = self();
         if (t != null) PhotofinishRanges.copied(t, src, from, dst, to, length, site);

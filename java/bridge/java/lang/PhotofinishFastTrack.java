@@ -130,9 +130,12 @@ final class PhotofinishFastTrack {
     @DontInline
     static long readMiss(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
         long w = U.getLong(base, woff);
-        long epoch = t.epoch;
-        if (w >>> STAMP_SITE_BITS == epoch) return 0; // read after one's own write: the write stands for both
         long r = U.getLong(base, roff);
+        if (w >>> STAMP_SITE_BITS == t.epoch) {
+            // After one's own write, which stands for both. It is written down all the same, so that the next read is done at once.
+            if (isOwn(t, w, r)) U.putLong(base, roff, t.epoch << STAMP_SITE_BITS | site);
+            return 0;
+        }
         if (after(t, w)) {
             long now = readWord(t, r, site);
             if (isOwn(t, w, r)) {
@@ -193,7 +196,8 @@ final class PhotofinishFastTrack {
 
     /**
      * A constructor writes a field of its object, which it has handed to nobody. If its superclass
-     * has not either, there is nothing to check.
+     * has not either, there is nothing to check. A read is written down as well, so that later ones in this epoch are
+     * done at once: nobody can race with it who does not race with the write, which is looked at first.
      */
     static void initialise(PhotofinishThread t, Object o, int site) {
         long off = U.getLong(PhotofinishNative.SITES + ((long) site << SITE_SHIFT));
@@ -203,7 +207,9 @@ final class PhotofinishFastTrack {
                 write(t, o, site);
                 return;
             }
-            U.putLong(o, off, t.epoch << STAMP_SITE_BITS | site);
+            long mine = t.epoch << STAMP_SITE_BITS | site;
+            U.putLong(o, off, mine);
+            U.putLong(o, other, mine);
             sample(t, site);
         } else if (off != SITE_IGNORE) {
             writeOther(t, o, off, site);

@@ -14,7 +14,7 @@ public final class PhotofinishThread {
     static boolean any;
 
     static final int NEAR = 128;
-    static final int BY_HASH = 512;
+    static final int BY_HASH = 2048;
     static final int SETS = 64;
     static final int CLASSES = 256;
     private static final int RING = 16;
