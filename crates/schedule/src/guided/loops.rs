@@ -251,7 +251,8 @@ mod tests {
                 0,
             );
         }
-        assert_eq!(loops.0.len(), 1);
+        let under_way: Vec<u32> = loops.0.iter().map(|i| i.of.depth).collect();
+        assert_eq!(under_way, [OUTER.depth, 7]);
         for depth in 8..100 {
             loops.head(Loop { number: 1, depth }, 0, 0);
         }
