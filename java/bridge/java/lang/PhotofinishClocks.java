@@ -91,6 +91,7 @@ final class PhotofinishClocks {
 
     /** Release of a lock that `t` has acquired before, so that its clock covers the old one. */
     static int[] release(PhotofinishThread t, int[] old) {
+        if (t.loading != 0) return old; // it has not acquired it then, and would forget what others released
         int n = PhotofinishNative.slots();
         if (old == null || old.length < n) old = new int[n];
         U.copyMemory(null, t.clock, old, INTS, 4L * old.length);

@@ -129,6 +129,7 @@ final class PhotofinishFastTrack {
     /** Returns what stands for the reads now, if this thread has put it there, and no race was found; else 0. */
     @DontInline
     static long readMiss(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
+        if (t.loading != 0) return 0; // locks order nothing there, so accesses count for nothing
         long w = U.getLong(base, woff);
         long r = U.getLong(base, roff);
         if (w >>> STAMP_SITE_BITS == t.epoch) {
@@ -159,6 +160,7 @@ final class PhotofinishFastTrack {
     /** Returns whether the write is written down, and no race was found. */
     @DontInline
     static boolean writeMiss(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
+        if (t.loading != 0) return false;
         long w = U.getLong(base, woff);
         long r = U.getLong(base, roff);
         boolean shared = isShared(r);

@@ -117,6 +117,7 @@ final class PhotofinishRanges {
     // decided about one element holds for the next if it has the same two words.
 
     static void check(PhotofinishThread t, Object array, int first, int last, int stride, int site, boolean write) {
+        if (t.loading != 0) return;
         PhotofinishArray s = PhotofinishTable.any(t, array, site);
         int left = steps(PhotofinishTable.length(array), first, last, stride);
         if (left < 0) return;
