@@ -110,7 +110,8 @@ fn a_second_look_at_what_races_is_a_point_too() {
     let results = tempfile::tempdir().unwrap();
     let program = expected.program("examples", expected.section("Courier"));
     let found = verify(&program, results.path(), &[]);
-    assert_eq!(found.report["exploration"]["complete"], true);
+    let exploration = &found.report["exploration"];
+    assert_eq!(exploration["complete"], true, "{exploration}");
     let lines = |race: &Value| -> BTreeSet<u64> {
         let accesses = race["accesses"].as_array().unwrap();
         accesses.iter().filter_map(|a| a["line"].as_u64()).collect()
