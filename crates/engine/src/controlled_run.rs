@@ -97,6 +97,7 @@ pub fn schedule(
         strategy: control.scheduler.name().to_owned(),
         seed: control.seed,
         digest: summary.and_then(|s| s.digest.clone()),
+        delays: summary.map(|s| s.delays.clone()).unwrap_or_default(),
         exit: outcome.exit,
         output_sha256: outcome.output_sha256.clone(),
         ended: ended.to_string(),
@@ -133,22 +134,30 @@ pub fn keep(
     for (id, first, place) in races.chain(deadlocks).chain(failures) {
         if let Some((mut schedule, log)) = run(number(first)) {
             schedule.name.clone_from(id);
-            *place = Some(replay(config, id, schedule.seed));
+            *place = Some(replay(config, &schedule));
             store.add(schedule, &log)?;
         }
     }
     Ok(())
 }
 
+/// How to see again what is kept.
+pub fn replay(config: &ControlConfig, schedule: &Schedule) -> Replay {
+    Replay {
+        seed: schedule.seed,
+        command: replay_command(config, &schedule.name),
+        delays: schedule.delays.clone(),
+    }
+}
+
 /// The command that replays what is kept under this name.
-pub fn replay(config: &ControlConfig, name: &str, seed: u64) -> Replay {
+pub fn replay_command(config: &ControlConfig, name: &str) -> String {
     let mut command = "photofinish replay ".to_owned();
     if config.results != Path::new(store::DEFAULT) {
         let results = quoted(&config.results.to_string_lossy());
         command += &format!("--results {results} ");
     }
-    command += &quoted(name);
-    Replay { seed, command }
+    command + &quoted(name)
 }
 
 /// As a POSIX shell takes it for one word.

@@ -4,6 +4,7 @@
 
 use crate::finding::Frame;
 use crate::finding::{StuckThreads, Uncaught, Waiting};
+pub use protocol::control::Delay;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +98,9 @@ pub struct Replay {
     /// To be pasted into a shell.
     #[schemars(regex(pattern = r"^photofinish replay "))]
     pub command: String,
+    /// Threads that the schedule makes late, the longest delays first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub delays: Vec<Delay>,
 }
 
 /// Whether a replay was the same run again.

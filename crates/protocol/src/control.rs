@@ -122,6 +122,18 @@ pub struct Divergence {
     pub why: String,
 }
 
+/// A delay that a schedule needs: a thread slept, or waited with a time limit, to the end, while others that
+/// could have gone on did not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Delay {
+    pub sleeper: String,
+    pub millis: u64,
+    /// Those that were late.
+    pub delayed: Vec<String>,
+}
+
 /// The `control` member of `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -132,6 +144,8 @@ pub struct ControlSummary {
     pub switches: u64,
     pub forced_spins: u64,
     pub ticks: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub delays: Vec<Delay>,
     pub digest: Option<String>,
     pub threads: u64,
     pub hits: u64,

@@ -2,7 +2,7 @@
 //! After a wanted change: `PHOTOFINISH_GOLDEN=1 cargo test -p photofinish-report`, and read the
 //! difference before committing it.
 
-use findings::confirmed::{Effect, Harm, Outcome, Replay, Trials};
+use findings::confirmed::{Delay, Effect, Harm, Outcome, Replay, Trials};
 use findings::finding::Findings;
 use findings::merge::Merge;
 use findings::result::{Program, Report, Run, Status};
@@ -14,6 +14,14 @@ fn replay(name: &str) -> Option<Replay> {
     Some(Replay {
         seed: 7,
         command: format!("photofinish replay {name}"),
+        delays: match name {
+            "D1" => vec![Delay {
+                sleeper: "reader".into(),
+                millis: 50,
+                delayed: vec!["main".into(), "writer".into()],
+            }],
+            _ => vec![],
+        },
     })
 }
 

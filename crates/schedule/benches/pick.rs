@@ -92,7 +92,7 @@ fn picks(name: &str, threads: Thread) -> f64 {
             let view = View {
                 ready: &ready,
                 last,
-                timers: false,
+                deadline: None,
                 step,
             };
             if let Decision::Run(thread) = strategy.pick(&view) {

@@ -86,6 +86,8 @@ pub struct Guided {
     current: Option<Current>,
     /// Who stood before what when it was last decided.
     standing: Vec<(Thread, Label)>,
+    /// Who could have made a step then, and neither did nor was about to let time pass itself.
+    instead: Vec<Thread>,
     diverged: Option<Box<Divergence>>,
     /// Steps that were made, but for those of idle threads.
     steps: u64,
@@ -116,6 +118,7 @@ impl Guided {
             names: FxHashMap::default(),
             current: None,
             standing: vec![],
+            instead: vec![],
             diverged: None,
             steps: 0,
             last_look: None,
@@ -428,6 +431,11 @@ impl Guided {
         Outcome::Made(self.guide.clone().end(blocked))
     }
 
+    /// Threads that could have gone on when the last step was chosen.
+    pub(crate) fn could_go_instead(&self) -> &[Thread] {
+        &self.instead
+    }
+
     /// Whether threads seemed to wait for ever, and one of them did not.
     pub fn has_refuted_deadlock(&self) -> bool {
         self.last_look.as_ref().is_some_and(LastLook::is_refuted)
@@ -519,6 +527,15 @@ impl Guided {
             return Decision::Stuck;
         };
         let thread = *thread;
+        let passes_time = |t: Thread| {
+            let kind = view.op_of(t).map(|op| op.kind);
+            matches!(
+                kind,
+                Some(Kind::Sleep | Kind::WaitEnd | Kind::Park | Kind::Join)
+            )
+        };
+        let others = ready.iter().map(|(t, _)| *t).filter(|t| *t != thread);
+        self.instead = others.filter(|t| !passes_time(*t)).collect();
         self.took(thread, &label);
         Decision::Run(thread)
     }

@@ -10,11 +10,12 @@
 //! is how locks are handed out to show hidden races, for both kinds of runs.
 //! `guided` follows an exploration of all schedules (crate `explore`).
 //! `world` keeps track of who is enabled; `log` is what is kept of a run,
-//! `replay` repeats it from there, `table` shows it;
+//! `replay` repeats it from there, `table` shows it; `delays` are those that it needs;
 //! `progress` tells livelocks.
 
 pub mod contest;
 mod decider;
+mod delays;
 pub mod guided;
 pub mod log;
 pub mod may_trigger;
@@ -31,6 +32,7 @@ pub mod table;
 
 pub use contest::{Disturbance, Noise};
 pub use decider::Decider;
+pub use delays::Delay;
 pub use guided::{Guided, Outcome};
 pub use op::{Decision, Hit, Kind, Op, Ready, Thread, View};
 pub use random::Rng;

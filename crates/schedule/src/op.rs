@@ -151,8 +151,9 @@ pub struct View<'a> {
     pub ready: &'a [Ready],
     /// Who ran last; it may be blocked or gone.
     pub last: Option<Thread>,
-    /// Somebody sleeps, or waits with a deadline.
-    pub timers: bool,
+    /// How many virtual nanoseconds away the next deadline is, if somebody sleeps or waits
+    /// with one.
+    pub deadline: Option<u64>,
     /// How many operations were run before.
     pub step: u64,
 }
@@ -173,7 +174,7 @@ pub enum Decision {
     /// One of the enabled threads makes its operation.
     Run(Thread),
     /// Nobody goes on before time has passed to the next deadline. Only if
-    /// there is one ([`View::timers`]).
+    /// there is one ([`View::deadline`]).
     Tick,
     /// Nobody can go on: what each stands before would have to wait.
     Stuck,

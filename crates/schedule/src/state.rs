@@ -9,7 +9,8 @@
 //! * The strategy is asked when there is a choice: two threads are ready, or
 //!   one is and time could pass instead. Each answer is a step.
 //! * Time is virtual. It moves a little with each step, and to the next deadline
-//!   when nobody is ready. Deadlines expire in order, those of one instant in
+//!   when nobody is ready, or when the strategy lets those who are be late
+//!   ([`SchedulerState::delays`]). Deadlines expire in order, those of one instant in
 //!   the order in which they were set.
 //! * Which waiter a notify wakes is drawn from the seed, as Java leaves it open.
 //! * In an exploration the strategy is asked before every operation and knows who
@@ -21,9 +22,11 @@
 
 mod queries;
 mod ranges;
+mod time;
 
 pub use ranges::Range;
 
+use crate::delays::Delays;
 use crate::progress::{Progress, Verdict};
 use crate::status::{Blocked, Counts, Next, Status, Trail, Wake, Why};
 use crate::{
@@ -35,9 +38,6 @@ use std::fmt;
 
 /// What a step costs in virtual nanoseconds.
 const STEP: u64 = 1_000;
-/// How far time leaps for threads that poll the clock: at first, and at last.
-const LEAP: u64 = 60_000_000_000;
-const LONGEST_LEAP: u64 = LEAP << 9;
 /// What a long spin costs: programs wait for the clock that way too.
 const SPIN: u64 = 1_000_000;
 
@@ -86,6 +86,7 @@ pub struct SchedulerState {
     /// Java allows; 0: never.
     spurious: u64,
     trail: Vec<Trail>,
+    delays: Delays,
     /// The run is part of an exploration.
     guided: bool,
 }
@@ -119,12 +120,13 @@ impl SchedulerState {
             rng: Rng::new(seed ^ 0x6e6f_7469_6679),
             progress: Progress::default(),
             clock_seen: false,
-            leap: LEAP,
+            leap: time::LEAP,
             fair: false,
             counts: Counts::default(),
             max_steps,
             spurious: 0,
             trail: vec![],
+            delays: Delays::default(),
         }
     }
 
@@ -374,48 +376,12 @@ impl SchedulerState {
         }
     }
 
-    /// Time passes for a thread that sleeps or runs out of time.
-    pub fn pass(&mut self, nanos: u64) {
-        self.now = self.now.saturating_add(nanos);
-    }
-
     /// Somebody may have become ready while nobody was running.
     pub fn resume(&mut self) -> Next {
         match self.running {
             Some(_) => Next::Idle,
             None => self.choose(),
         }
-    }
-
-    /// Nobody can run before a deadline, but somebody outside may bring what is
-    /// waited for: an answer over the network takes a while, and must not come after
-    /// every timeout.
-    fn time_stands_still(&self) -> bool {
-        self.can_be_helped() && !self.timers.is_empty() && !self.is_finished()
-    }
-
-    /// How far away the deadline is that nobody can run before, if somebody outside
-    /// may yet change that.
-    pub fn until_deadline(&self) -> Option<u64> {
-        let nobody = self.running.is_none() && self.ready.is_empty();
-        let waits = nobody && self.time_stands_still();
-        let &(deadline, ..) = self.timers.first().filter(|_| waits)?;
-        Some(deadline.saturating_sub(self.now))
-    }
-
-    /// Nobody came from outside: time passes to the deadline.
-    pub fn pass_time(&mut self) -> Next {
-        if self.until_deadline().is_some() {
-            self.expire_next();
-        }
-        self.resume()
-    }
-
-    /// The program looks at the clock.
-    pub fn look_at_clock(&mut self) -> u64 {
-        self.now += STEP;
-        self.clock_seen = true;
-        self.now
     }
 
     /// Tells the strategy what it may want to know.
@@ -486,10 +452,12 @@ impl SchedulerState {
                 match self.decider.pick(&View {
                     ready: &self.ready,
                     last: self.last,
-                    timers: !self.timers.is_empty(),
+                    deadline: self.next_deadline(),
                     step: self.counts.steps,
                 }) {
-                    Decision::Tick if self.expire_next() => {
+                    Decision::Tick if !self.timers.is_empty() => {
+                        self.note_delay();
+                        self.expire_next();
                         self.counts.ticks += 1;
                         self.trail.push(Trail::Tick);
                         continue;
@@ -525,7 +493,7 @@ impl SchedulerState {
         let view = View {
             ready: &self.ready,
             last: self.last,
-            timers: false,
+            deadline: None,
             step: self.counts.steps,
         };
         let decision = self.decider.pick(&view);
@@ -543,21 +511,6 @@ impl SchedulerState {
         self.counts.steps += 1;
         self.trail.push(Trail::Step(chosen));
         self.run(chosen)
-    }
-
-    /// Threads that run in circles may wait for a sleeper, or for the clock: time
-    /// passes before anything is said of them. False if that cannot help any more.
-    fn time_may_help(&mut self) -> bool {
-        if let Some(&(deadline, ..)) = self.timers.first() {
-            self.now = self.now.max(deadline);
-            return true;
-        }
-        let waits = std::mem::take(&mut self.clock_seen) && self.leap <= LONGEST_LEAP;
-        if waits {
-            self.now = self.now.saturating_add(self.leap);
-            self.leap *= 8;
-        }
-        waits
     }
 
     fn perhaps_spurious(&mut self) {
@@ -614,24 +567,6 @@ impl SchedulerState {
             self.progress.progress();
         }
         self.make_ready(thread, op(kind, b.site, b.obj));
-    }
-
-    fn expire_due(&mut self) {
-        while let Some(&(deadline, _, thread)) = self.timers.first()
-            && deadline <= self.now
-        {
-            self.wake(thread, Wake::TimedOut);
-        }
-    }
-
-    /// Lets time pass to the next deadline; false if there is none.
-    fn expire_next(&mut self) -> bool {
-        let Some(&(deadline, _, thread)) = self.timers.first() else {
-            return false;
-        };
-        self.now = self.now.max(deadline);
-        self.wake(thread, Wake::TimedOut);
-        true
     }
 
     fn forget_timer(&mut self, thread: Thread) {

@@ -41,7 +41,7 @@ struct Impatient;
 
 impl Scheduling for Impatient {
     fn pick(&mut self, view: &View<'_>) -> Decision {
-        match view.timers {
+        match view.deadline.is_some() {
             true => Decision::Tick,
             false => Decision::Run(view.ready[0].thread),
         }
@@ -59,6 +59,44 @@ fn world(strategy: impl Scheduling + 'static, threads: u32) -> SchedulerState {
         world.start(false);
     }
     world
+}
+
+/// One thread sleeps for so long, another has much to do: whether the sleeper came first, by
+/// the delays that it took.
+fn overtakes(name: &str, seed: u64, millis: u64) -> Option<u64> {
+    let params = Params {
+        seed,
+        ..Params::default()
+    };
+    let mut w = SchedulerState::new(strategy(name, &params).unwrap(), seed, 1_000_000);
+    w.start_running(false);
+    w.start(false);
+    let deadline = Some(w.now() + millis * 1_000_000);
+    let mut next = w.block(0, blocked(Why::Sleep, 0, deadline));
+    for _ in 0..6 {
+        if next == Next::Run(0) {
+            let [delay] = w.delays() else {
+                panic!("{:?}", w.delays());
+            };
+            assert_eq!((delay.sleeper, &delay.delayed[..]), (0, &[1][..]));
+            return Some(delay.nanos / 1_000_000);
+        }
+        next = w.point(1, op(Kind::AtomicWrite));
+    }
+    None
+}
+
+#[test]
+fn a_sleeper_overtakes_now_and_then_and_the_delay_is_told() {
+    for name in ["random", "pct", "pos"] {
+        let often = |millis| (0..400).filter_map(move |seed| overtakes(name, seed, millis));
+        let short: Vec<u64> = often(50).collect();
+        assert!((20..300).contains(&short.len()), "{name}: {}", short.len());
+        assert!(short.iter().all(|delay| *delay == 49 || *delay == 50));
+        let longer = often(900).count();
+        assert!((1..short.len() / 2).contains(&longer), "{name}: {longer}");
+        assert_eq!(often(2_000).count(), 0, "{name}: nobody is late for a second");
+    }
 }
 
 #[test]

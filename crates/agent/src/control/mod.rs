@@ -49,7 +49,7 @@ use contract::choice;
 use instrument::{THREAD_DESC, THREAD_FIELD};
 use journal::Journal;
 use protocol::RunEnd;
-use protocol::control::{Cause, ControlSummary, Uncontrolled};
+use protocol::control::{Cause, ControlSummary, Delay, Uncontrolled};
 use protocol::finding::Line;
 use rustc_hash::{FxHashMap, FxHashSet};
 use schedule::may_trigger::{Counts, Peer, Plan};
@@ -502,6 +502,13 @@ impl Control {
             ..
         } = &mut *state;
         let (counts, threads) = (world.counts, world.threads());
+        let name = |t: &Thread| self.place(*t).map(|p| p.name.clone());
+        let delays = world.delays().iter().map(|d| Delay {
+            sleeper: name(&d.sleeper).unwrap_or_default(),
+            millis: d.nanos / blocking::MILLI,
+            delayed: d.delayed.iter().filter_map(name).collect(),
+        });
+        let delays = delays.collect();
         let divergence = world.divergence().map(|d| self.describe(a, d));
         let divergence = divergence.or_else(|| {
             let at = world.guided()?.divergence()?;
@@ -514,6 +521,7 @@ impl Control {
             switches: counts.switches,
             forced_spins: counts.spins,
             ticks: counts.ticks,
+            delays,
             digest: Some(format!("{digest:016x}")),
             threads: threads as u64,
             hits: *hits,

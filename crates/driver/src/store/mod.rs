@@ -24,6 +24,7 @@ pub use exploration::{Exploration, explorations};
 pub use read::{Kept, Store};
 pub use write::Writer;
 
+use protocol::control::Delay;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -87,6 +88,9 @@ pub struct Schedule {
     pub output_sha256: Option<String>,
     /// What came of it, in words.
     pub ended: String,
+    /// That it needs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub delays: Vec<Delay>,
     /// The statements that were scheduling points, for the same points again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pair: Vec<Vec<String>>,

@@ -39,7 +39,7 @@ pub fn take_over(
             continue;
         };
         let renamed = |replay: &mut Replay| {
-            *replay = controlled_run::replay(config, name(replay), replay.seed);
+            replay.command = controlled_run::replay_command(config, name(replay));
         };
         race.replay.iter_mut().for_each(renamed);
         race.outcomes

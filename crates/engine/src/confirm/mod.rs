@@ -470,8 +470,7 @@ impl Work<'_> {
             let config = &self.config.control;
             let store = &mut *self.store;
             let race = tally.finish(ran, asked, |kept| {
-                let replay =
-                    controlled_run::replay(config, &kept.schedule.name, kept.schedule.seed);
+                let replay = controlled_run::replay(config, &kept.schedule);
                 store.add(kept.schedule, &kept.log)?;
                 Ok::<_, driver::store::StoreError>(replay)
             })?;

@@ -371,6 +371,7 @@ mod tests {
             Ok::<_, ()>(Replay {
                 seed: 0,
                 command: kept.schedule.name,
+                delays: vec![],
             })
         });
         (race.unwrap(), names)

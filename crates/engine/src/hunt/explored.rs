@@ -22,7 +22,7 @@ use findings::confirmed::{Effect, Replay};
 use findings::exploration::Exploration;
 use findings::result::{Race, Report, Status};
 use findings::text::counted;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// Of the time of the hunt, at most this part is spent here,
@@ -205,10 +205,10 @@ fn merge(hunt: &mut Hunt<'_>, dir: &RunDir, mut found: Report) -> Result<(), Err
     let races = found.races.iter_mut().map(|r| (&r.id, &mut r.replay));
     let deadlocks = found.deadlocks.iter_mut().map(|d| (&d.id, &mut d.replay));
     let failures = found.failures.iter_mut().map(|f| (&f.id, &mut f.replay));
-    let kept: BTreeMap<String, Replay> = races
+    let kept: BTreeSet<String> = races
         .chain(deadlocks)
         .chain(failures)
-        .filter_map(|(id, replay)| Some((id.clone(), replay.take()?)))
+        .filter_map(|(id, replay)| replay.take().map(|_| id.clone()))
         .collect();
     let theirs = found.clone();
     hunt.add(found);
@@ -216,13 +216,13 @@ fn merge(hunt: &mut Hunt<'_>, dir: &RunDir, mut found: Report) -> Result<(), Err
         return Ok(());
     };
     let mut keep = |their: &str, id: &str, replay: &mut Option<Replay>| -> Result<(), Error> {
-        let Some(known) = kept.get(their).filter(|_| replay.is_none()) else {
+        if !kept.contains(their) || replay.is_some() {
             return Ok(());
-        };
+        }
         let (mut schedule, log) = store.schedule(their)?;
         id.clone_into(&mut schedule.name);
+        *replay = Some(controlled_run::replay(&hunt.config.control, &schedule));
         hunt.store.add(schedule, &log)?;
-        *replay = Some(controlled_run::replay(&hunt.config.control, id, known.seed));
         Ok(())
     };
     for race in &theirs.races {

@@ -84,6 +84,33 @@ fn sees_it_again(results: &std::path::Path, id: &str) {
     assert!(said.contains("the same run again"), "{said}");
 }
 
+/// Virtual time stands still while somebody can run: a sleeper never came first.
+#[test]
+fn a_sleeper_may_overtake_and_the_report_says_what_that_takes() {
+    for (how, command) in [
+        (
+            "sleep",
+            &["detect", "--scheduler", "random", "--runs", "15"][..],
+        ),
+        ("wait", &["detect", "--scheduler", "pos", "--runs", "15"]),
+        ("sleep", &["verify"]),
+    ] {
+        let results = tempfile::tempdir().unwrap();
+        let kept = ["--results", results.path().to_str().unwrap()];
+        let program = Program::own(&["Overtaken", how]);
+        let found = program.reported(&[command, &kept].concat());
+        let failure = &found.report["failures"][0];
+        let exception = failure["exception"].as_str().unwrap_or_default();
+        assert!(exception.contains("too early"), "{how}: {}", found.stderr);
+        let delay = &failure["replay"]["delays"][0];
+        assert_eq!(delay["sleeper"], "sleeper", "{command:?}: {failure}");
+        assert_eq!(delay["delayed"], serde_json::json!(["main"]), "{failure}");
+        let millis = delay["millis"].as_u64().unwrap_or_default();
+        assert!((49..=50).contains(&millis), "{failure}");
+        sees_it_again(results.path(), "F1");
+    }
+}
+
 #[test]
 fn a_deadlock_is_told_with_who_holds_what() {
     let (found, results) = thirty_runs("deadlock");

@@ -2,7 +2,7 @@
 //! that were made to happen, deadlocks, uncaught exceptions.
 
 use super::{Page, SHORT_STACK, Style, is_jdk, place};
-use findings::confirmed::{Deadlock, Effect, Failure, Harm, Outcome, Replay};
+use findings::confirmed::{Deadlock, Delay, Effect, Failure, Harm, Outcome, Replay};
 use findings::finding::{AccessOp, Frame};
 use findings::result::{Access, Hidden, Race, Report, Status};
 use findings::text::{clean, clean_line, counted};
@@ -120,10 +120,26 @@ impl Page<'_> {
                     self.out,
                     "{indent}= to see it again: {}",
                     clean(&replay.command)
-                )
+                )?;
+                self.delay(replay.delays.first(), indent)
             }
             None => Ok(()),
         }
+    }
+
+    /// The longest delay that a schedule needs.
+    fn delay(&mut self, delay: Option<&Delay>, indent: &str) -> io::Result<()> {
+        let Some(delay) = delay else {
+            return Ok(());
+        };
+        let late = delay.delayed.iter().map(|t| format!("\"{}\"", clean(t)));
+        writeln!(
+            self.out,
+            "{indent}= this schedule delays {} by more than the {} ms that \"{}\" sleeps or waits",
+            late.collect::<Vec<_>>().join(", "),
+            delay.millis,
+            clean(&delay.sleeper)
+        )
     }
 
     /// A stack below the line that it belongs to.

@@ -129,7 +129,7 @@ impl Strategy for Replay {
         }
         let expected = self.next(view.step);
         match expected {
-            Expected::Tick if view.timers => return Decision::Tick,
+            Expected::Tick if view.deadline.is_some() => return Decision::Tick,
             Expected::Step(Ready { thread, op }) => {
                 if let Some(now) = view.op_of(thread)
                     && self.same(&op, &now)

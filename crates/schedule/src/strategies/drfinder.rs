@@ -117,7 +117,7 @@ impl DrFinder {
             match next {
                 Some(next) if self.may_go(&next) => break Some(next),
                 Some(_) => {}
-                None if view.timers && self.finder.escorted().is_some() => break None,
+                None if view.deadline.is_some() && self.finder.escorted().is_some() => break None,
                 // Somebody is escorted, or nobody would wait.
                 None => {
                     self.finder.stalled(&self.peers);

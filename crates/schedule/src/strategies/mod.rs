@@ -1,6 +1,7 @@
 //! One strategy a file, and the list of all schedulers.
 
 pub mod drfinder;
+mod late;
 pub mod pct;
 pub mod pos;
 pub mod racefuzzer;

@@ -16,11 +16,12 @@
 //! for what it waits for. So does one that keeps the processor from others for
 //! `k` steps on end (100 at least, 10,000 at most): it polls without saying so.
 //! A bug that needs a thread to overtake one that spins may be met more rarely
-//! than promised.
+//! than promised. Threads may be late for deadlines (`late`).
 
 use crate::op::{Decision, Thread, View};
 use crate::random::Rng;
 use crate::registry::{How, Row, Scheduler};
+use crate::strategies::late::Late;
 use crate::strategy::{Params, Strategy};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -38,6 +39,7 @@ const INITIAL: i64 = 1 << 62;
 #[derive(Debug)]
 pub(crate) struct Pct {
     rng: Rng,
+    late: Late,
     /// Step and the priority that the thread which makes it falls to; by step, latest first.
     changes: Vec<(u64, i64)>,
     priorities: FxHashMap<Thread, i64>,
@@ -63,6 +65,7 @@ impl Pct {
         changes.sort_by_key(|&(step, to)| std::cmp::Reverse((step, -to)));
         Pct {
             rng,
+            late: Late::new(params),
             changes,
             priorities: FxHashMap::default(),
             bottom: 0,
@@ -91,6 +94,9 @@ impl Pct {
 
 impl Strategy for Pct {
     fn pick(&mut self, view: &View<'_>) -> Decision {
+        if self.late.strikes(view) {
+            return Decision::Tick;
+        }
         // Ends: every round but the last adds a thread to those that sank.
         let picked = loop {
             let thread = self.highest(view);

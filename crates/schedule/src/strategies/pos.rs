@@ -14,11 +14,13 @@
 //!
 //! Where the paper is silent: a yield or spin takes the lowest of four draws,
 //! so that others probably go first, but never the lowest possible, or who
-//! yields could wait for ever for one who polls without saying so.
+//! yields could wait for ever for one who polls without saying so. Threads may be late
+//! for deadlines (`late`).
 
 use crate::op::{Decision, Kind, Op, Thread, View};
 use crate::random::Rng;
 use crate::registry::{How, Row, Scheduler};
+use crate::strategies::late::Late;
 use crate::strategy::{Params, Strategy};
 use rustc_hash::FxHashMap;
 
@@ -33,6 +35,7 @@ pub const SCHEDULER: Scheduler = Scheduler(&Row {
 #[derive(Debug)]
 pub(crate) struct Pos {
     rng: Rng,
+    late: Late,
     /// What each thread was last seen to do next, and its priority. Blocked
     /// threads keep theirs.
     pending: FxHashMap<Thread, (Op, u64)>,
@@ -42,6 +45,7 @@ impl Pos {
     pub(crate) fn new(params: &Params) -> Pos {
         Pos {
             rng: Rng::new(params.seed),
+            late: Late::new(params),
             pending: FxHashMap::default(),
         }
     }
@@ -65,6 +69,9 @@ fn race(a: &Op, b: &Op) -> bool {
 
 impl Strategy for Pos {
     fn pick(&mut self, view: &View<'_>) -> Decision {
+        if self.late.strikes(view) {
+            return Decision::Tick;
+        }
         let mut best = (0, view.ready[0]);
         for ready in view.ready {
             let priority = match self.pending.get(&ready.thread) {

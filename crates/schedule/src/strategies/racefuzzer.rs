@@ -200,7 +200,7 @@ impl RaceFuzzer {
                 return Some(first);
             }
         }
-        if view.timers {
+        if view.deadline.is_some() {
             return self.wait(TICK);
         }
         Some(self.release())

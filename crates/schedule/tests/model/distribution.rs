@@ -7,8 +7,12 @@ use litmus::*;
 use schedule::Params;
 use std::collections::HashMap;
 
+/// How often the random walk lets time pass to a deadline that is near.
+const LATE: f64 = 1.0 / 8.0;
+
 /// The probability of every final state under a uniform choice among the enabled
-/// threads, by going through all states; none if there are too many.
+/// threads, which may be late for a deadline, by going through all states; none if there are too
+/// many.
 fn exact(program: &Program) -> Option<HashMap<u64, f64>> {
     let mut outcomes = HashMap::new();
     let mut level = HashMap::from([(0, (SchedulerState::new(program), 1.0))]);
@@ -17,11 +21,17 @@ fn exact(program: &Program) -> Option<HashMap<u64, f64>> {
             return None;
         }
         let mut next: HashMap<u64, (SchedulerState, f64)> = HashMap::new();
-        for (_, (mut world, mass)) in level {
+        for (_, (mut world, mut mass)) in level {
             let Some(sight) = world.look() else {
                 *outcomes.entry(world.key()).or_insert(0.0) += mass;
                 continue;
             };
+            if sight.view().deadline.is_some() {
+                let mut after = world.clone();
+                after.tick(&sight);
+                next.entry(after.key()).or_insert((after, 0.0)).1 += mass * LATE;
+                mass *= 1.0 - LATE;
+            }
             for ready in &sight.ready {
                 let ways = world.ways(ready.thread);
                 for way in 0..ways {

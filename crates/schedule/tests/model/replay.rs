@@ -191,7 +191,7 @@ fn differences_are_explained() {
         let view = View {
             ready: &ready,
             last: None,
-            timers: true,
+            deadline: Some(0),
             step: 0,
         };
         assert_eq!(replay.pick(&view), Decision::Run(thread));
