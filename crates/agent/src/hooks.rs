@@ -189,10 +189,10 @@ extern "system" fn exception(
 }
 
 /// The JVM is about to make the thread wait for a monitor.
-extern "system" fn contended(_: RawEnv, env: Jni, _thread: Ref, _o: Ref) {
+extern "system" fn contended(_: RawEnv, env: Jni, _thread: Ref, o: Ref) {
     with(env, |a, jni| {
         if let Some(control) = &a.control {
-            control.contended(a, jni);
+            control.contended(a, jni, o);
         }
     });
 }

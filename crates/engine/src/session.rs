@@ -217,13 +217,25 @@ fn ended(outcome: &Outcome, said: Option<RunEnd>, started: bool) -> RunEnd {
     }
 }
 
+/// What java said instead of running the program, where that was not shown as it came.
+fn not_started(outcome: &Outcome) -> String {
+    let how = match (outcome.exit, outcome.signal) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => signal_name(signal),
+        (None, None) => "no exit code".to_owned(),
+    };
+    let said = [&outcome.stderr, &outcome.stdout].map(|text| String::from_utf8_lossy(text));
+    let mut lines = said.iter().flat_map(|text| text.lines());
+    let said = lines.find(|line| !line.trim().is_empty());
+    let said = said.map_or(String::new(), |line| format!(": {}", line.trim()));
+    format!("nothing ran: java ended before the program began ({how}){said}")
+}
+
 /// Where a run was not what it seems.
 fn complaints(outcome: &Outcome, summary: bool, started: bool) -> Vec<String> {
     let mut texts = Vec::new();
     if !started {
-        texts.push(
-            "java ended before the program began (its message is above): nothing ran".to_owned(),
-        );
+        texts.push(not_started(outcome));
     } else if !summary {
         texts.push(
             "the program ended without an orderly exit: what was found up to then is reported, \
@@ -277,6 +289,27 @@ mod tests {
             },
             started: true,
         }
+    }
+
+    #[test]
+    fn what_java_said_instead_of_running_the_program_is_told() {
+        let said = |stderr: &str, stdout: &str| {
+            not_started(&Outcome {
+                exit: Some(1),
+                stderr: stderr.into(),
+                stdout: stdout.into(),
+                ..Outcome::default()
+            })
+        };
+        let began = "nothing ran: java ended before the program began (exit code 1)";
+        let shown = said("\nError: no main\nCaused by: this\n", "");
+        assert_eq!(shown, format!("{began}: Error: no main"));
+        // What is wrong with the JVM itself goes to standard output.
+        assert_eq!(
+            said("", "Too small heap\n"),
+            format!("{began}: Too small heap")
+        );
+        assert_eq!(said("", ""), began);
     }
 
     fn verdict(result: RunResult) -> (Verdict, RunEnd) {

@@ -43,7 +43,11 @@ pub fn render(
         out,
         sources,
         options,
-        runs: report.runs.len(),
+        // Of an exploration only the executions that showed something new are runs of the report.
+        runs: match is_exploration(report) {
+            true => 1,
+            false => report.runs.len(),
+        },
     };
     let mut known: Vec<(Calls<'_>, &str)> = Vec::new();
     for race in &report.races {
@@ -370,7 +374,10 @@ impl Page<'_> {
             self.out,
             "{} in {}{trials}: {}, {}{}, {:.1} s",
             self.paint(style, &races),
-            runs(&report.runs),
+            match (&report.exploration, is_exploration(report)) {
+                (Some(all), true) => counted(all.executions, "execution", "executions"),
+                _ => runs(&report.runs),
+            },
             counted(
                 c.classes_instrumented,
                 "class instrumented",
@@ -383,6 +390,11 @@ impl Page<'_> {
             report.timing.total_s,
         )
     }
+}
+
+/// Whether the report is of an exploration alone.
+fn is_exploration(report: &Report) -> bool {
+    report.exploration.is_some() && report.command == "verify"
 }
 
 /// `1 run (exit code 0)`, `5 runs (exit codes 0, 1)`.

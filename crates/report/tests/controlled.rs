@@ -3,6 +3,7 @@
 //! difference before committing it.
 
 use findings::confirmed::{Delay, Effect, Harm, Outcome, Replay, Trials};
+use findings::exploration::Exploration;
 use findings::finding::Findings;
 use findings::merge::Merge;
 use findings::result::{Program, Report, Run, Status};
@@ -120,6 +121,21 @@ fn json() {
     report.write_json(&mut out).unwrap();
     assert_eq!(Report::from_json(&out).unwrap(), report);
     compare("controlled.json", &String::from_utf8(out).unwrap());
+}
+
+/// Of an exploration only the executions that showed something new are kept as runs.
+#[test]
+fn an_exploration_counts_executions() {
+    let mut report = report();
+    report.command = "verify".into();
+    report.exploration = Some(Exploration {
+        complete: true,
+        executions: 6,
+        ..Exploration::default()
+    });
+    let text = text(&report, Options::default());
+    assert!(text.contains(" in 6 executions"), "{text}");
+    assert!(!text.contains("of 2 runs"), "{text}");
 }
 
 #[test]

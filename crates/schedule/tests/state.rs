@@ -95,7 +95,11 @@ fn a_sleeper_overtakes_now_and_then_and_the_delay_is_told() {
         assert!(short.iter().all(|delay| *delay == 49 || *delay == 50));
         let longer = often(900).count();
         assert!((1..short.len() / 2).contains(&longer), "{name}: {longer}");
-        assert_eq!(often(2_000).count(), 0, "{name}: nobody is late for a second");
+        assert_eq!(
+            often(2_000).count(),
+            0,
+            "{name}: nobody is late for a second"
+        );
     }
 }
 

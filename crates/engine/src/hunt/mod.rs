@@ -297,7 +297,7 @@ impl Hunt<'_> {
             self.report.warnings.push(text);
         }
         if self.refused {
-            let text = "nothing was exercised: java did not run the program (its message is above)";
+            let text = "nothing was exercised: java did not run the program";
             self.report.warnings.push(text.to_owned());
         } else if !self.exercised && self.config.input.is_none() {
             let text = "the program was given no input; if it needs some, use --input FILE";

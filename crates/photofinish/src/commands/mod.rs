@@ -109,8 +109,8 @@ fn verify(args: &Verify) -> Result<u8, Failure> {
     let progress = Terminal::new(args.show.quiet, args.show.verbose);
     let answer = verify::verify(&config, &progress)?;
     progress.clear();
-    let program = &args.launch.program;
-    show::answer(&answer, &args.show, outputs, program, &Timelines::new())
+    let kept = outputs.kept(&config.control.results, None);
+    show::answer(&answer, &args.show, outputs, &args.launch.program, &kept)
 }
 
 fn advise(args: &Advise) -> Result<u8, Failure> {

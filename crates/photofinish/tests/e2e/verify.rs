@@ -42,6 +42,21 @@ fn threads_that_wait_for_writes_that_are_no_steps_are_not_deadlocked() {
     }
 }
 
+/// Locks of java.util.concurrent were called "an object that is gone".
+#[test]
+fn a_deadlock_of_locks_names_them() {
+    let classes = compile("programs/verify/src", &[]);
+    let program = Program::new(&["-cp", classes.to_str().unwrap(), "LockOrder"]);
+    let results = tempfile::tempdir().unwrap();
+    let found = verify(&program, results.path(), &[]);
+    let threads = &found.report["deadlocks"][0]["threads"];
+    let waits_for = |n: usize| threads[n]["waits_for"].as_str().unwrap_or_default();
+    for n in 0..2 {
+        assert!(waits_for(n).contains("ReentrantLock"), "{threads}");
+    }
+    assert_ne!(waits_for(0), waits_for(1), "{threads}");
+}
+
 /// Plain writes are no steps before they are known to race.
 #[test]
 fn limits_leave_no_deadlock_that_a_later_round_would_refute() {

@@ -215,6 +215,7 @@ impl Page<'_> {
         let head = self.paint(Style::Red, &head);
         writeln!(self.out, "{head}{}", self.seen(failure.runs))?;
         self.frames(&failure.stack)?;
+        self.before_failure(failure)?;
         self.replay(failure.replay.as_ref(), "      ")?;
         writeln!(self.out)
     }

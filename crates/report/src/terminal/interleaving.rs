@@ -1,8 +1,10 @@
-//! How a race came about, as a table with one column a thread: the steps before
-//! the two accesses stand side by side, and they themselves.
+//! How a race or an uncaught exception came about, as a table with one column a thread: the
+//! steps before the two accesses stand side by side, and they themselves; or the last steps
+//! up to that of the thread that failed.
 
 use super::{Page, Style};
 use crate::timeline::{Row, Timeline, timelines_of_finding};
+use findings::confirmed::Failure;
 use findings::result::Race;
 use findings::text::clean;
 use std::io;
@@ -41,6 +43,33 @@ impl Page<'_> {
             }
         )?;
         self.table(&timeline, rows)
+    }
+
+    pub(super) fn before_failure(&mut self, failure: &Failure) -> io::Result<()> {
+        let kept = self.options.timelines;
+        let Some((_, timeline)) =
+            kept.and_then(|all| timelines_of_finding(all, &failure.id).next())
+        else {
+            return Ok(());
+        };
+        let most = if self.options.verbose { LONG } else { SHORT };
+        let timeline = timeline.shortened(usize::MAX);
+        let failed = |row: &Row| {
+            let lane = row.lane.and_then(|lane| timeline.lanes.get(lane));
+            lane.is_some_and(|lane| lane.name == failure.thread)
+        };
+        let Some(last) = timeline.rows.iter().rposition(failed) else {
+            return Ok(());
+        };
+        let from = (last + 1).saturating_sub(most);
+        let rows = &timeline.rows[from..=last];
+        let before = match from {
+            0 => "what the threads did before".to_owned(),
+            _ => format!("the last {} rows before", rows.len()),
+        };
+        writeln!(self.out, "\n  {before}:")?;
+        self.table(&timeline, rows)?;
+        writeln!(self.out)
     }
 
     fn table(&mut self, timeline: &Timeline, rows: &[Row]) -> io::Result<()> {

@@ -224,9 +224,10 @@ final class PhotofinishTable {
             synchronized (stripe) {
                 for (PhotofinishArray head : stripe.buckets) {
                     for (PhotofinishArray s = head; s != null; s = s.next) {
-                        if (s instanceof PhotofinishShadow && ((PhotofinishShadow) s).number == number) {
-                            return (PhotofinishShadow) s;
-                        }
+                        if (!(s instanceof PhotofinishShadow)) continue;
+                        PhotofinishShadow shadow = (PhotofinishShadow) s;
+                        if (shadow.number == number) return shadow;
+                        if (shadow.lock != null && shadow.lock.number == number) return shadow.lock;
                     }
                 }
             }
