@@ -423,8 +423,8 @@ pub struct Launch {
     /// object: to measure what leaving them out saves
     #[arg(long, hide = true)]
     pub check_unshared: bool,
-    /// Stop each run (confirm and hunt: all of them) after this long: `90`, `90s`,
-    /// `2m`, `1h`
+    /// Stop each run (advise, confirm and hunt: all of them) after this long: `90`,
+    /// `90s`, `2m`, `1h`
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub time_limit: Option<Duration>,
     /// The java launcher or JDK directory [default: JAVA_HOME, then PATH]

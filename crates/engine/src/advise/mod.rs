@@ -40,7 +40,6 @@ use findings::advice::{Story, Suggestion, Validated};
 use findings::result::Report;
 use paths::Paths;
 use protocol::RunEnd;
-use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -123,13 +122,13 @@ pub(crate) fn with(
     launcher: &Launcher<'_>,
     progress: &dyn Progress,
 ) -> Result<Advised, Error> {
+    let began = Instant::now();
     let saved = config.from.as_deref();
     let mut work = Work {
         mixture: Mixture {
             config,
             launcher,
             progress,
-            interrupted: Cell::new(false),
             targets: saved.into_iter().flat_map(lines).collect(),
         },
         paths: Paths::default(),
@@ -147,6 +146,10 @@ pub(crate) fn with(
     }
     let over = session.is_over();
     let (mut report, facts) = session.finish("advise");
+    let facts = Facts {
+        limit_reached: facts.limit_reached || work.mixture.out_of_time(),
+        ..facts
+    };
     if let Some(saved) = saved {
         work.missed(saved);
     }
@@ -159,13 +162,17 @@ pub(crate) fn with(
     let sources = SourceTree::new(&config.sources, &config.launch.program);
     let diffs = diff::Diffs::new(&sources, &config.launch, &work.paths.book);
     put(&mut report, &work.paths, &judged, &ids, |repair| {
+        if work.mixture.has_to_stop() {
+            return None;
+        }
         diffs.unified(repair)
     });
     report.warnings.append(&mut work.warnings);
+    report.timing.total_s = began.elapsed().as_secs_f64();
     Ok(Advised {
         answer: Answer { report, facts },
         out_of_time: work.mixture.out_of_time(),
-        interrupted: work.mixture.interrupted.get(),
+        interrupted: work.mixture.is_interrupted(),
         program: config.launch.program.clone(),
     })
 }
@@ -222,7 +229,7 @@ pub fn from_traces(files: &[PathBuf]) -> Result<Answer, Error> {
             program.args = command.map(|part| part.to_string()).collect();
         }
         let shown = paths
-            .add(&mut trace, false)
+            .add(&mut trace, false, &|| false)
             .with_context(|| format!("cannot read {}", file.display()))?;
         if shown.cut_short {
             warnings.push(too_long(&file.display().to_string()));
@@ -274,15 +281,16 @@ impl Work<'_> {
             numbers.end
         ));
         let (paths, before, warnings) = (&mut self.paths, &mut self.before, &mut self.warnings);
+        let mixture = &self.mixture;
         let mut failed = None;
         let series = Series {
             mode: Mode::Record,
             numbers,
             repairs: &[],
         };
-        self.mixture.run(series, |mut run, trace| {
+        mixture.run(series, |mut run, trace| {
             if let Some(file) = trace.filter(|_| run.started) {
-                match paths.learn(&file) {
+                match paths.learn(&file, &|| mixture.has_to_stop()) {
                     Ok(shown) => {
                         run.findings.races = shown.races;
                         if shown.cut_short {

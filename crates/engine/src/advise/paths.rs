@@ -22,6 +22,12 @@ use trace::{Event, Op, Trace};
 /// Longer runs are looked at up to here, which is said.
 const MOST_EVENTS: usize = 4_000_000;
 
+/// Events that are looked at before somebody is asked whether to stop.
+const MOUTHFUL: usize = 1 << 16;
+
+/// Whether there is no time to go on.
+pub type Stop<'a> = &'a dyn Fn() -> bool;
+
 /// Everything learnt so far.
 #[derive(Default)]
 pub struct Paths {
@@ -33,10 +39,10 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// A recorded run under control.
-    pub fn learn(&mut self, file: &std::path::Path) -> Result<Shown, Error> {
+    /// A recorded run under control; nothing is learnt from it if it has to stop meanwhile.
+    pub fn learn(&mut self, file: &std::path::Path, stop: Stop<'_>) -> Result<Shown, Error> {
         let mut trace = traces::open(file)?;
-        self.add(&mut trace, true)
+        self.add(&mut trace, true, stop)
             .with_context(|| cannot_read(file))
     }
 }
@@ -58,13 +64,16 @@ impl Paths {
         &mut self,
         trace: &mut Trace<R>,
         exact: bool,
+        stop: Stop<'_>,
     ) -> Result<Shown, trace::Error> {
         let Read {
             mut events,
             covered,
             cut_short,
-        } = read(trace, exact)?;
-        let (pairs, races) = races(&events, trace);
+        } = read(trace, exact, stop)?;
+        let Some((pairs, races)) = races(&events, trace, stop) else {
+            return Ok(Shown::default());
+        };
         let sites = &trace.tables().sites;
         let codes: Vec<Option<u32>> = events
             .iter()
@@ -103,11 +112,15 @@ impl Paths {
 }
 
 /// The races of a recorded run under control, and whether only its beginning was
-/// looked at.
-pub fn races_in(file: &std::path::Path) -> Result<(Vec<finding::Race>, bool), Error> {
+/// looked at. None if it had to stop.
+pub fn races_in(
+    file: &std::path::Path,
+    stop: Stop<'_>,
+) -> Result<Option<(Vec<finding::Race>, bool)>, Error> {
     let mut trace = traces::open(file)?;
-    let read = read(&mut trace, true).with_context(|| cannot_read(file))?;
-    Ok((races(&read.events, &trace).1, read.cut_short))
+    let read = read(&mut trace, true, stop).with_context(|| cannot_read(file))?;
+    let races = races(&read.events, &trace, stop);
+    Ok(races.map(|(_, races)| (races, read.cut_short)))
 }
 
 fn cannot_read(file: &std::path::Path) -> String {
@@ -121,19 +134,25 @@ struct Read {
     cut_short: bool,
 }
 
-fn read<R: io::Read + Seek>(trace: &mut Trace<R>, exact: bool) -> Result<Read, trace::Error> {
+fn read<R: io::Read + Seek>(
+    trace: &mut Trace<R>,
+    exact: bool,
+    stop: Stop<'_>,
+) -> Result<Read, trace::Error> {
     let mut events: Vec<Event> = Vec::new();
     let mut cut_short = false;
+    let mut stopped = false;
     let mut count = 0;
     let mut late = Late::default();
     let mut keep = |event: &Event| {
         count += 1;
+        stopped |= count % MOUTHFUL as u64 == 0 && stop();
         // What only prediction needs.
         let flow = matches!(
             event.op,
             Op::MethodEnter(_) | Op::MethodExit(_) | Op::Branch(_) | Op::Unsure(_)
         );
-        if events.len() < MOST_EVENTS && !flow {
+        if events.len() < MOST_EVENTS && !flow && !stopped {
             events.push(*event);
         }
         cut_short |= events.len() >= MOST_EVENTS;
@@ -152,10 +171,20 @@ fn read<R: io::Read + Seek>(trace: &mut Trace<R>, exact: bool) -> Result<Read, t
     })
 }
 
-/// What races, as events and as it is reported.
-fn races<R>(events: &[Event], trace: &Trace<R>) -> (Vec<(usize, usize)>, Vec<finding::Race>) {
+/// What races, as events and as it is reported; none if it had to stop.
+#[expect(clippy::type_complexity, reason = "two lists")]
+fn races<R>(
+    events: &[Event],
+    trace: &Trace<R>,
+    stop: Stop<'_>,
+) -> Option<(Vec<(usize, usize)>, Vec<finding::Race>)> {
     let mut detector = FastTrack::default();
-    detector.events(events);
+    for some in events.chunks(MOUTHFUL) {
+        if stop() {
+            return None;
+        }
+        detector.events(some);
+    }
     let names = Names::new(trace.tables());
     let mut known = FxHashSet::default();
     let mut pairs = Vec::new();
@@ -166,6 +195,9 @@ fn races<R>(events: &[Event], trace: &Trace<R>) -> (Vec<(usize, usize)>, Vec<fin
         // locks that are not watched.
         if finding::race_may_be_jdks(&race) {
             continue;
+        }
+        if stop() {
+            return None;
         }
         let second = usize::try_from(f.event).unwrap_or(usize::MAX);
         let before = events.get(..second).unwrap_or_default();
@@ -193,7 +225,7 @@ fn races<R>(events: &[Event], trace: &Trace<R>) -> (Vec<(usize, usize)>, Vec<fin
             }
         }
     }
-    (pairs, reported)
+    Some((pairs, reported))
 }
 
 /// A plain or an atomic one.

@@ -14,12 +14,12 @@ use crate::error::Error;
 use crate::launch::{Launcher, Plan, RunDir};
 use crate::progress::Progress;
 use driver::options::{Control, Mode, Statement};
-use driver::pool::{self, Ended};
+use driver::pool;
 use driver::process::{Input, Output, Stopped};
 use driver::run::RunResult;
 use findings::finding::{self, Frame, Location};
 use findings::result;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -151,8 +151,6 @@ pub struct Mixture<'a> {
     pub config: &'a AdviseConfig,
     pub launcher: &'a Launcher<'a>,
     pub progress: &'a dyn Progress,
-    /// Somebody stopped it.
-    pub interrupted: Cell<bool>,
     /// Racing lines, once they are known.
     pub targets: BTreeSet<Statement>,
 }
@@ -195,7 +193,7 @@ impl Mixture<'_> {
         // The pool asks and hands over in turns.
         let dirs: RefCell<BTreeMap<usize, (RunDir, Option<PathBuf>)>> = RefCell::default();
         let failed: RefCell<Option<Error>> = RefCell::default();
-        let ended = pool::run_all(
+        pool::run_all(
             self.jobs(),
             &self.launcher.interrupts,
             |at| {
@@ -231,8 +229,6 @@ impl Mixture<'_> {
                 take(result, trace)
             },
         )?;
-        self.interrupted
-            .set(self.interrupted.get() || ended == Ended::Interrupted);
         failed.into_inner().map_or(Ok(()), Err)
     }
 
@@ -247,11 +243,12 @@ impl Mixture<'_> {
         let mut failed = None;
         self.run(series, |mut run, trace| {
             if let Some(file) = trace.filter(|_| run.started) {
-                match paths::races_in(&file) {
-                    Ok((races, cut_short)) => {
+                match paths::races_in(&file, &|| self.has_to_stop()) {
+                    Ok(Some((races, cut_short))) => {
                         run.findings.races = races;
                         tally.too_long += u32::from(cut_short);
                     }
+                    Ok(None) => return ControlFlow::Break(()),
                     Err(failure) => {
                         failed = Some(failure);
                         return ControlFlow::Break(());
@@ -278,6 +275,16 @@ impl Mixture<'_> {
         config::input(self.config.input.as_ref())
     }
 
+    /// Whether somebody stops it.
+    pub fn is_interrupted(&self) -> bool {
+        self.launcher.interrupts.is_requested()
+    }
+
+    /// Whether nothing more is to be done.
+    pub fn has_to_stop(&self) -> bool {
+        self.is_interrupted() || self.out_of_time()
+    }
+
     /// Whether there is no time for another run.
     pub fn out_of_time(&self) -> bool {
         self.config.deadline.is_some_and(|at| at <= Instant::now())
@@ -299,7 +306,7 @@ impl Mixture<'_> {
     pub fn seconds(&self, repairs: &[String]) -> Result<Vec<f64>, Error> {
         let mut all = Vec::new();
         for _ in 0..self.config.cost_runs {
-            if self.out_of_time() {
+            if self.has_to_stop() {
                 return Ok(Vec::new());
             }
             let dir = self.launcher.scratch()?;

@@ -131,7 +131,7 @@ impl Judge<'_> {
     }
 
     fn trial(&mut self, repairs: &[Repair], changes: Vec<String>) -> Result<Outcome, Error> {
-        if self.mixture.interrupted.get() {
+        if self.mixture.is_interrupted() {
             return Ok(Outcome::NotTried(STOPPED.into()));
         }
         if self.mixture.out_of_time() {
@@ -142,7 +142,7 @@ impl Judge<'_> {
         self.mixture.progress.step(&text);
         let claims = self.claims(repairs);
         let mut tally = self.mixture.tally(&changes, &claims)?;
-        if tally.interrupted || self.mixture.interrupted.get() {
+        if tally.interrupted || self.mixture.is_interrupted() {
             return Ok(Outcome::NotTried(STOPPED.into()));
         }
         // Runs that were not made, or were cut short, show nothing.
@@ -240,7 +240,8 @@ impl Judge<'_> {
     /// ones that removed the most, and of these rather one with which no exception
     /// is left, and that brings a lock where one is wanted; or those that the paths
     /// suggest, if they are no more and no worse, and left out every race when they
-    /// were tried one by one.
+    /// were tried one by one. Where those make the program's own synchronisation work, they are
+    /// preferred to a lock around it.
     fn set(
         &mut self,
         outcomes: &BTreeMap<Repair, Outcome>,
@@ -286,6 +287,14 @@ impl Judge<'_> {
         if chosen.is_empty() {
             return Ok(None);
         }
+        let locks = |r: &Repair| matches!(r, Repair::Methods(_) | Repair::Synchronized { .. });
+        if covers == all && chosen.iter().any(locks) && self.mends_own_synchronisation() {
+            let suggested = suggested.clone();
+            let outcome = self.together(&suggested)?;
+            if self.removes_all(&outcome) {
+                return Ok(Some((suggested, false, outcome)));
+            }
+        }
         let outcome = match &chosen[..] {
             [one] => match outcomes.get(one) {
                 Some(known) => known.clone(),
@@ -297,6 +306,27 @@ impl Judge<'_> {
             }
         };
         Ok(Some((chosen, smallest, outcome)))
+    }
+
+    /// Whether the repairs that the paths suggest only change variables, and so order races
+    /// on others too: the threads talk through these, as code does that implements a lock.
+    fn mends_own_synchronisation(&self) -> bool {
+        let variable = |r: &Repair| match r {
+            Repair::Volatile(v) | Repair::AtomicArray(v) | Repair::AtomicClass(v) => Some(*v),
+            _ => None,
+        };
+        let changed: Option<BTreeSet<Variable>> =
+            self.advice.set.repairs.iter().map(variable).collect();
+        let races = self.advice.ranked.iter().flat_map(|r| &r.removes);
+        changed.is_some_and(|changed| races.map(|r| r.variable).any(|v| !changed.contains(&v)))
+    }
+
+    fn removes_all(&self, outcome: &Outcome) -> bool {
+        let all = self.before.seen.len();
+        match outcome {
+            Outcome::Tried(t) => t.gone.len() == all && t.tally.stood_still == 0,
+            Outcome::NotTried(_) => false,
+        }
     }
 
     /// Several repairs at once.
@@ -322,19 +352,14 @@ impl Judge<'_> {
         mut smallest: bool,
         mut outcome: Outcome,
     ) -> Result<(Vec<Repair>, bool, Outcome), Error> {
-        let all = self.before.seen.len();
-        let clean = |outcome: &Outcome| match outcome {
-            Outcome::Tried(t) => t.gone.len() == all && t.tally.stood_still == 0,
-            Outcome::NotTried(_) => false,
-        };
         for repair in chosen.clone() {
             // What each does alone is known.
-            if chosen.len() < 3 || !clean(&outcome) {
+            if chosen.len() < 3 || !self.removes_all(&outcome) {
                 break;
             }
             let rest: Vec<Repair> = chosen.iter().copied().filter(|r| *r != repair).collect();
             let without = self.together(&rest)?;
-            if clean(&without) {
+            if self.removes_all(&without) {
                 (chosen, outcome, smallest) = (rest, without, false);
             }
         }

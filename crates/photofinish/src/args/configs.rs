@@ -16,7 +16,7 @@ use engine::{ControlConfig, LaunchConfig};
 use findings::result::Report;
 use findings::suppress::Suppressions;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 impl Launch {
     pub fn config(&self) -> LaunchConfig {
@@ -158,7 +158,7 @@ impl Advise {
             jobs: self.jobs,
             input: self.input.clone(),
             sources: self.show.sources.clone(),
-            deadline: None,
+            deadline: { self.launch.time_limit }.and_then(|l| Instant::now().checked_add(l)),
             control: self.control.config(),
             launch: self.launch.config(),
         }

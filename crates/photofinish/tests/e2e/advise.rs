@@ -3,7 +3,11 @@
 
 use serde_json::Value;
 use std::collections::BTreeSet;
-use test_support::programs::{Detected, Program, QUICK_ADVICE, compile, list, root, scratch};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+use test_support::programs::{
+    Detected, Program, QUICK_ADVICE, compile, list, photofinish, root, scratch, signal,
+};
 
 fn figure(main: &str) -> Program {
     let classes = compile("programs/jrf/src", &[]);
@@ -20,6 +24,84 @@ fn helpful(done: &Detected) -> BTreeSet<&str> {
     all.filter(|advice| advice["validated"] == "removes-race")
         .filter_map(|advice| advice["text"].as_str())
         .collect()
+}
+
+fn textbook(main: &str) -> Program {
+    let classes = compile("programs/book/src", &[]);
+    Program::new(&["-cp", classes.to_str().unwrap(), main])
+}
+
+/// Code that implements a lock is not put behind another lock.
+#[test]
+fn locks_are_repaired_as_the_paper_does_it() {
+    let atomic = "use an atomic array (java.util.concurrent.atomic) for book.faulty.";
+    for (main, wanted) in [
+        (
+            "book.faulty.Peterson",
+            [
+                "make book.faulty.Peterson.victim volatile".to_owned(),
+                format!("{atomic}Peterson.flag"),
+            ],
+        ),
+        (
+            "book.faulty.Filter",
+            [
+                format!("{atomic}Filter.level"),
+                format!("{atomic}Filter.victim"),
+            ],
+        ),
+    ] {
+        let quick = ["--runs", "4", "--tries", "8", "--max-executions", "0"];
+        let command = [&["advise", "--cost-runs", "0"], &quick[..]].concat();
+        let done = textbook(main).reported(&command);
+        let set = &done.report["repairs"];
+        let repairs: BTreeSet<&str> = texts(list(set, "repairs")).into_iter().collect();
+        assert_eq!(repairs, wanted.iter().map(String::as_str).collect());
+        assert_eq!(set["validated"], "removes-race", "{set}");
+        assert_eq!(list(set, "removes").len(), done.races().len(), "{set}");
+    }
+}
+
+/// Trying everything takes minutes here. The limit is for all of it, and a signal ends it; either
+/// way what is known by then is told.
+#[test]
+fn a_limit_and_a_signal_end_it_with_what_it_has() {
+    let program = textbook("book.faulty.Filter");
+    for by in [None, Some("TERM"), Some("INT")] {
+        let dir = tempfile::tempdir().unwrap();
+        let json = dir.path().join("report.json");
+        let mut tool = photofinish();
+        tool.arg("advise").arg("--json").arg(&json);
+        tool.arg("--results").arg(dir.path().join("results"));
+        // A signal comes while the first runs are made.
+        tool.args(match by {
+            Some(_) => ["--runs", "2000"],
+            None => ["--time-limit", "4s"],
+        });
+        tool.arg("--").args(&program.args);
+        tool.stdout(Stdio::null()).stderr(Stdio::null());
+        let began = Instant::now();
+        let mut tool = tool.spawn().unwrap();
+        let mut asked = began + Duration::from_secs(4);
+        std::thread::sleep(Duration::from_secs(4));
+        if let Some(name) = by {
+            asked = Instant::now();
+            signal(name, tool.id());
+        }
+        let ended = tool.wait().unwrap();
+        // Well under a second on an idle machine; without the limit it would be minutes.
+        let late = asked.elapsed();
+        assert!(late < Duration::from_secs(15), "{by:?}: {late:?}");
+        assert!(ended.code().is_some(), "{ended}");
+        let report = std::fs::read(&json).unwrap();
+        let report: Value = serde_json::from_slice(&report).unwrap();
+        let (took, told) = (began.elapsed(), report["timing"]["total_s"].as_f64());
+        let told = told.unwrap_or_default();
+        assert!(
+            (took.as_secs_f64() - told).abs() < 5.0,
+            "{told} for {took:?}"
+        );
+    }
 }
 
 /// Figure 4 of the paper: both races, and that making the flag volatile is the
