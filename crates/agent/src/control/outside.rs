@@ -12,6 +12,8 @@ thread_local! {
     /// Whether the current thread, which is not controlled, has seen to the end of
     /// a process and may not have told everybody yet.
     static ON_ERRAND: Cell<bool> = const { Cell::new(false) };
+    /// Whether the current thread keeps its turn while it waits for a monitor.
+    static KEEPS_TURN: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Control {
@@ -145,12 +147,20 @@ impl Control {
         !self.lock().world.has_choice()
     }
 
-    /// The JVM is about to make the thread wait for a monitor.
+    /// The JVM is about to make the thread wait for a monitor. If a thread of the JDK's own has
+    /// it, such as the Cleaner, that is over in a moment, and who has the turn keeps it: the
+    /// program cannot tell. (The watch lets others run if it is not over.)
     pub fn contended(&self, a: &Agent, jni: Jni, o: Ref) {
         let Some(me) = Place::current().filter(|_| !is_bridges(a, jni, o)) else {
             return;
         };
         self.come_in(a, jni, me);
+        let owner = a.jvmti.monitor_owner(jni, o);
+        let is_ours = |owner: Ref| self.place_of(jni, owner).is_some();
+        if owner.is_some_and(|owner| owner.is_null() || !is_ours(owner)) {
+            KEEPS_TURN.set(true);
+            return;
+        }
         let next = self.ask(a, |world| world.leave(me.thread));
         self.announce(a, jni, None, next);
     }
@@ -160,6 +170,10 @@ impl Control {
         let Some(me) = Place::current().filter(|_| !is_bridges(a, jni, o)) else {
             return;
         };
+        if KEEPS_TURN.take() {
+            self.come_in(a, jni, me);
+            return;
+        }
         // A thread takes its own monitor when it dies, to wake those who wait for
         // that. Whether somebody who joins it comes before or after is the same.
         if !self.has_ended(jni, o) {

@@ -465,6 +465,17 @@ impl Jvmti {
     /// Whether no thread owns the monitor of an object; false if that cannot be
     /// told. Stops all threads for a moment.
     pub fn is_monitor_free(&self, o: Ref) -> bool {
+        self.owner(o).is_some_and(<*mut _>::is_null)
+    }
+
+    /// The thread that owns the monitor of an object, null if none does; nothing if that
+    /// cannot be told. Stops all threads for a moment.
+    pub fn monitor_owner<'env>(&self, _: Jni<'env>, o: Ref) -> Option<Ref<'env>> {
+        // SAFETY: a local reference that was made in this call.
+        self.owner(o).map(|owner| unsafe { Ref::from_raw(owner) })
+    }
+
+    fn owner(&self, o: Ref) -> Option<jobject> {
         let mut usage = MonitorUsage {
             owner: ptr::null_mut(),
             entry_count: 0,
@@ -482,7 +493,7 @@ impl Jvmti {
         );
         self.deallocate(usage.waiters.cast());
         self.deallocate(usage.notify_waiters.cast());
-        error == 0 && usage.owner.is_null()
+        (error == 0).then_some(usage.owner)
     }
 
     /// What a thread does, see [`state`]; 0 if that cannot be told.

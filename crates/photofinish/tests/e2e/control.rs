@@ -51,6 +51,20 @@ fn a_seed_gives_the_same_run_again() {
     }
 }
 
+/// The JDK's cleaner thread is not controlled, and takes monitors that the program's threads
+/// take too.
+#[test]
+fn waiting_for_a_thread_of_the_jdk_changes_no_schedule() {
+    let expected = Expected::load("control");
+    let program = expected.program("control", expected.section("cleaned"));
+    for seed in 1..=5 {
+        let run = controlled(&program, "random", seed, &[]);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let warnings = run.report["warnings"].to_string();
+        assert!(!warnings.contains("contended monitor"), "{warnings}");
+    }
+}
+
 /// Thirty runs under the random walk.
 fn thirty_runs(name: &str) -> (Detected, tempfile::TempDir) {
     let expected = Expected::load("control");
