@@ -14,6 +14,7 @@ use crate::figures::median;
 use crate::measure;
 use anyhow::{Context, Result, ensure};
 use detect::{Detector, Vectors, fasttrack, h, hybrid, lockset};
+use fastrand::Rng;
 use rustix::time::{ClockId, clock_gettime};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -145,18 +146,6 @@ fn cpu_seconds() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
-/// A small generator of pseudo-random numbers, the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % n
-    }
-}
-
 /// Threads' buffers on their way into a trace.
 struct Recording<W> {
     writer: Writer<W>,
@@ -189,7 +178,7 @@ struct Section {
 
 /// Writes a trace of at least so many events, and says of how many.
 fn generate(out: impl Write, events: u64) -> Result<u64> {
-    let mut random = Random(42);
+    let mut random = Rng::with_seed(42);
     let mut run = Recording {
         writer: Writer::new(out, &RunHeader::default())?,
         buffers: vec![Vec::new(); THREADS as usize],
@@ -208,7 +197,7 @@ fn generate(out: impl Write, events: u64) -> Result<u64> {
     let locked = OBJECTS / 3 / LOCKS;
     let owned = (OBJECTS - locked * LOCKS) / u64::from(THREADS);
     while run.events < events {
-        let thread = random.below(THREADS.into());
+        let thread = random.u64(..u64::from(THREADS));
         let section = &mut sections[thread as usize];
         let number = thread as u32;
         match section {
@@ -220,19 +209,19 @@ fn generate(out: impl Write, events: u64) -> Result<u64> {
             }
             Some(Section { lock, accesses }) => {
                 *accesses -= 1;
-                let object = *lock * locked + random.below(locked);
+                let object = *lock * locked + random.u64(..locked);
                 access(&mut run, &mut random, number, object)?;
             }
-            None if random.below(12) == 0 => {
-                let lock = random.below(LOCKS);
+            None if random.u64(..12) == 0 => {
+                let lock = random.u64(..LOCKS);
                 if !std::mem::replace(&mut taken[lock as usize], true) {
-                    let accesses = 4 + random.below(6);
+                    let accesses = 4 + random.u64(..6);
                     *section = Some(Section { lock, accesses });
                     run.push(number, 2000 + lock, Op::Acquire(lock_id(lock)))?;
                 }
             }
             None => {
-                let object = locked * LOCKS + thread * owned + random.below(owned);
+                let object = locked * LOCKS + thread * owned + random.u64(..owned);
                 access(&mut run, &mut random, number, object)?;
             }
         }
@@ -249,17 +238,17 @@ fn generate(out: impl Write, events: u64) -> Result<u64> {
 /// one field; three of them read it and three write.
 fn access<W: Write>(
     run: &mut Recording<W>,
-    random: &mut Random,
+    random: &mut Rng,
     thread: u32,
     object: u64,
 ) -> Result<()> {
-    let field = random.below(FIELDS);
+    let field = random.u64(..FIELDS);
     let loc = Loc {
         obj: ObjId(1000 + object),
         slot: field as u32,
     };
-    let write = random.below(4) == 0;
-    let site = 1 + field * 6 + u64::from(write) * 3 + random.below(3);
+    let write = random.u64(..4) == 0;
+    let site = 1 + field * 6 + u64::from(write) * 3 + random.u64(..3);
     run.push(
         thread,
         site,

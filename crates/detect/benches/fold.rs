@@ -9,6 +9,7 @@
 //! correct, and a detector that reports something is wrong.
 
 use detect::{DETECTORS, Detector, Vectors};
+use fastrand::Rng;
 use std::time::Instant;
 use trace::{Event, Loc, LockId, ObjId, Op, SiteId, ThreadId};
 
@@ -17,21 +18,8 @@ const LOCKS: u64 = 50;
 const OBJECTS: u64 = 20_000;
 const FIELDS: u64 = 5;
 
-/// Deterministic and quick.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
-    }
-}
-
 fn stream(events: usize) -> Vec<Event> {
-    let mut random = Random(42);
+    let mut random = Rng::with_seed(42);
     let mut out = Vec::with_capacity(events + 64);
     let start = |out: &mut Vec<Event>, thread| {
         if thread > 0 {
@@ -44,7 +32,7 @@ fn stream(events: usize) -> Vec<Event> {
     let mut inside = [(0u64, 0u64); THREADS as usize];
     let mut taken = [false; LOCKS as usize];
     while out.len() < events {
-        let thread = random.below(THREADS);
+        let thread = random.u64(..THREADS);
         let (lock, left) = inside[thread as usize];
         let op = if left == 1 {
             taken[lock as usize] = false;
@@ -53,36 +41,36 @@ fn stream(events: usize) -> Vec<Event> {
         } else if left > 1 {
             inside[thread as usize].1 -= 1;
             // A third of the objects, dealt out to the locks.
-            let object = random.below(OBJECTS / 3 / LOCKS) * LOCKS + lock;
+            let object = random.u64(..OBJECTS / 3 / LOCKS) * LOCKS + lock;
             access(&mut random, object)
-        } else if random.below(12) > 0 {
+        } else if random.u64(..12) > 0 {
             let own = OBJECTS * 2 / 3 / THREADS;
-            let object = OBJECTS / 3 + LOCKS + thread * own + random.below(own - LOCKS);
+            let object = OBJECTS / 3 + LOCKS + thread * own + random.u64(..own - LOCKS);
             access(&mut random, object)
         } else {
-            let lock = random.below(LOCKS);
+            let lock = random.u64(..LOCKS);
             if std::mem::replace(&mut taken[lock as usize], true) {
                 continue;
             }
-            inside[thread as usize] = (lock, 5 + random.below(6));
+            inside[thread as usize] = (lock, 5 + random.u64(..6));
             Op::Acquire(LockId(ObjId(1 + lock)))
         };
         // A statement accesses one field; three of them read it and three write.
         let site = match op.access() {
-            Some((loc, write)) => 1 + loc.slot * 6 + u32::from(write) * 3 + random.below(3) as u32,
-            None => 1000 + random.below(10) as u32,
+            Some((loc, write)) => 1 + loc.slot * 6 + u32::from(write) * 3 + random.u64(..3) as u32,
+            None => 1000 + random.u64(..10) as u32,
         };
         out.push(event(thread as u32, site, op));
     }
     out
 }
 
-fn access(random: &mut Random, object: u64) -> Op {
+fn access(random: &mut Rng, object: u64) -> Op {
     let loc = Loc {
         obj: ObjId(1000 + object),
-        slot: random.below(FIELDS) as u32,
+        slot: random.u64(..FIELDS) as u32,
     };
-    if random.below(4) == 0 {
+    if random.u64(..4) == 0 {
         Op::Write(loc)
     } else {
         Op::Read(loc)

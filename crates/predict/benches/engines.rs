@@ -15,6 +15,7 @@
 //! that its peak of memory is its own; what the trace itself takes, which the
 //! engines that fold do not need, is shown beside it.
 
+use fastrand::Rng;
 use predict::deps::{Builder, Dep, Deps};
 use predict::{Method, Standing};
 use std::process::{Command, ExitCode};
@@ -28,21 +29,8 @@ const FIELDS: u64 = 5;
 const CARELESS: u64 = 200;
 const HANDED: u64 = 20;
 
-/// Deterministic and quick.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
-    }
-}
-
 fn generate(events: usize, careless: bool) -> Vec<Event> {
-    let mut random = Random(7);
+    let mut random = Rng::with_seed(7);
     let mut out = Vec::with_capacity(events + 32);
     for thread in 0..THREADS as u32 {
         if thread > 0 {
@@ -56,15 +44,15 @@ fn generate(events: usize, careless: bool) -> Vec<Event> {
     // Who took what was in each lock's mailbox.
     let mut owner = [None; LOCKS as usize];
     while out.len() < events {
-        let thread = random.below(THREADS);
+        let thread = random.u64(..THREADS);
         let (lock, left) = inside[thread as usize];
         let op = if left == 1 {
             taken[lock as usize] = false;
             inside[thread as usize] = (0, 0);
             Op::Release(LockId(ObjId(1 + lock)))
-        } else if careless && random.below(50) == 0 {
+        } else if careless && random.u64(..50) == 0 {
             let op = access(&mut random, CARELESS, 0);
-            let site = 2000 + random.below(300) as u32;
+            let site = 2000 + random.u64(..300) as u32;
             out.push(event(thread as u32, site, op));
             continue;
         } else if left > 1 {
@@ -72,19 +60,19 @@ fn generate(events: usize, careless: bool) -> Vec<Event> {
             // A third of the objects, dealt out to the locks.
             let object = OBJECTS / 3 / LOCKS;
             access(&mut random, object, CARELESS + lock * object)
-        } else if let lock = random.below(LOCKS)
+        } else if let lock = random.u64(..LOCKS)
             && owner[lock as usize] == Some(thread)
         {
             access(&mut random, HANDED, OBJECTS + lock * HANDED)
-        } else if random.below(12) > 0 {
+        } else if random.u64(..12) > 0 {
             let own = OBJECTS / 2 / THREADS;
             access(&mut random, own, OBJECTS / 3 + CARELESS + thread * own)
         } else {
-            let lock = random.below(LOCKS);
+            let lock = random.u64(..LOCKS);
             if std::mem::replace(&mut taken[lock as usize], true) {
                 continue;
             }
-            inside[thread as usize] = (lock, 4 + random.below(5));
+            inside[thread as usize] = (lock, 4 + random.u64(..5));
             out.push(event(
                 thread as u32,
                 900,
@@ -104,7 +92,7 @@ fn generate(events: usize, careless: bool) -> Vec<Event> {
         };
         // A statement accesses one field; three of them read it and three write.
         let site = match op.access() {
-            Some((loc, write)) => 1 + loc.slot * 6 + u32::from(write) * 3 + random.below(3) as u32,
+            Some((loc, write)) => 1 + loc.slot * 6 + u32::from(write) * 3 + random.u64(..3) as u32,
             None => 902,
         };
         out.push(event(thread as u32, site, op));
@@ -144,12 +132,12 @@ fn dependences(trace: &[Event]) -> Deps {
     builder.build()
 }
 
-fn access(random: &mut Random, objects: u64, from: u64) -> Op {
+fn access(random: &mut Rng, objects: u64, from: u64) -> Op {
     let loc = Loc {
-        obj: ObjId(1000 + from + random.below(objects)),
-        slot: random.below(FIELDS) as u32,
+        obj: ObjId(1000 + from + random.u64(..objects)),
+        slot: random.u64(..FIELDS) as u32,
     };
-    if random.below(4) == 0 {
+    if random.u64(..4) == 0 {
         Op::Write(loc)
     } else {
         Op::Read(loc)

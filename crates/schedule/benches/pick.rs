@@ -6,44 +6,16 @@ use schedule::log::{Header, Writer};
 use schedule::progress::Progress;
 use schedule::{Decision, Kind, Op, Params, Ready, Rng, Thread, View, strategies, strategy};
 use std::hint::black_box;
-use std::time::Instant;
+use test_support::clock::Clock;
 
 const PICKS: u64 = 1_000_000;
-
-/// Time this thread spent on a processor, where the system tells (Linux): other
-/// work on the machine then matters less. Else the time that passed.
-struct Clock {
-    start: Instant,
-    busy: Option<u64>,
-}
-
-fn busy_ns() -> Option<u64> {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    stat.split(' ').next()?.parse().ok()
-}
-
-impl Clock {
-    fn start() -> Clock {
-        Clock {
-            start: Instant::now(),
-            busy: busy_ns(),
-        }
-    }
-
-    fn ns(&self) -> f64 {
-        match (self.busy, busy_ns()) {
-            (Some(before), Some(now)) => (now - before) as f64,
-            _ => self.start.elapsed().as_nanos() as f64,
-        }
-    }
-}
 
 /// Best of three, a pick.
 fn measure(mut work: impl FnMut()) -> f64 {
     let one = |_| {
         let clock = Clock::start();
         work();
-        clock.ns() / PICKS as f64
+        clock.seconds() * 1e9 / PICKS as f64
     };
     (0..3).map(one).fold(f64::MAX, f64::min)
 }

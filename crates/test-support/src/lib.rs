@@ -2,6 +2,7 @@
 //!
 //! - [`trials`]: one named test for each row of a table, and tests that say why
 //!   they cannot run here
+//! - [`clock`]: processor time of a benchmark's thread
 //! - [`golden`]: files that an output is compared with, and how to update them
 //! - [`jdk`]: the tools of the installed JDK
 //! - `programs` (feature): the programs in `programs/`, what is expected of
@@ -11,6 +12,7 @@
 //! - `exploring` (feature): litmus programs as something to explore, and brute
 //!   force over their schedules
 
+pub mod clock;
 #[cfg(feature = "exercise")]
 pub mod exercise;
 #[cfg(feature = "exploring")]

@@ -3,54 +3,14 @@
 //! in ns an event (one thread, as in the JVM), decoding and merging in million
 //! events a second; then the STD text's speed.
 
+use fastrand::Rng;
 use std::hint::black_box;
-use std::time::Instant;
-
+use test_support::clock::Clock;
 use trace::*;
 
 const EVENTS: usize = 4_000_000;
 /// Records in a buffer of the agent.
 const BUFFER: usize = 2730;
-
-/// Time this thread spent on a processor, where the system tells (Linux): other
-/// work on the machine then matters less. Else the time that passed.
-struct Clock {
-    start: Instant,
-    busy: Option<u64>,
-}
-
-fn busy_ns() -> Option<u64> {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    stat.split(' ').next()?.parse().ok()
-}
-
-impl Clock {
-    fn start() -> Clock {
-        Clock {
-            start: Instant::now(),
-            busy: busy_ns(),
-        }
-    }
-
-    fn seconds(&self) -> f64 {
-        match (self.busy, busy_ns()) {
-            (Some(before), Some(now)) => (now - before) as f64 / 1e9,
-            _ => self.start.elapsed().as_secs_f64(),
-        }
-    }
-}
-
-/// A small generator of pseudo-random numbers (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % n
-    }
-}
 
 type Numbered = (ThreadId, SiteId, Op, u64);
 
@@ -110,20 +70,20 @@ fn arrays() -> Run {
 /// neighbour, mostly allocated in order; a lock around each walk.
 fn objects() -> Run {
     let mut run = Run::default();
-    let mut r = Random(42);
+    let mut r = Rng::with_seed(42);
     while !run.full() {
-        let t = r.below(4) as u32;
+        let t = r.u64(..4) as u32;
         run.push(t, 90, Op::Acquire(LockId(ObjId(3))));
-        let mut node = r.below(50_000);
+        let mut node = r.u64(..50_000);
         for _ in 0..40 {
             run.push(t, 100, Op::Read(loc(node, 4)));
             run.push(t, 101, Op::Read(loc(node, 5)));
-            if r.below(4) == 0 {
+            if r.u64(..4) == 0 {
                 run.push(t, 102, Op::Write(loc(node, 6)));
             }
             run.push(t, 103, Op::Read(loc(node, 7)));
-            node = match r.below(10) {
-                0 => r.below(50_000),
+            node = match r.u64(..10) {
+                0 => r.u64(..50_000),
                 _ => node + 1,
             };
         }
@@ -135,15 +95,15 @@ fn objects() -> Run {
 /// Short critical sections on many locks.
 fn locks() -> Run {
     let mut run = Run::default();
-    let mut r = Random(7);
+    let mut r = Rng::with_seed(7);
     while !run.full() {
-        let t = r.below(8) as u32;
-        let lock = LockId(ObjId(100 + r.below(50)));
+        let t = r.u64(..8) as u32;
+        let lock = LockId(ObjId(100 + r.u64(..50)));
         run.push(t, 10, Op::Acquire(lock));
         run.push(t, 11, Op::Read(loc(lock.0.0, 1)));
         run.push(t, 12, Op::Write(loc(lock.0.0, 1)));
         run.push(t, 13, Op::Release(lock));
-        run.push(t, 14, Op::AtomicUpdate(loc(5, r.below(4)), Mode::Volatile));
+        run.push(t, 14, Op::AtomicUpdate(loc(5, r.u64(..4)), Mode::Volatile));
     }
     run
 }
@@ -151,14 +111,14 @@ fn locks() -> Run {
 /// No pattern at all: ten threads, 50 locks, 100,000 variables, 300 sites.
 fn noise() -> Run {
     let mut run = Run::default();
-    let mut r = Random(99);
+    let mut r = Rng::with_seed(99);
     while !run.full() {
-        let t = r.below(10) as u32;
-        let site = r.below(300) as u32;
-        let at = loc(r.below(100_000), 0);
-        match r.below(20) {
-            0 => run.push(t, site, Op::Acquire(LockId(ObjId(r.below(50))))),
-            1 => run.push(t, site, Op::Release(LockId(ObjId(r.below(50))))),
+        let t = r.u64(..10) as u32;
+        let site = r.u64(..300) as u32;
+        let at = loc(r.u64(..100_000), 0);
+        match r.u64(..20) {
+            0 => run.push(t, site, Op::Acquire(LockId(ObjId(r.u64(..50))))),
+            1 => run.push(t, site, Op::Release(LockId(ObjId(r.u64(..50))))),
             n if n < 8 => run.push(t, site, Op::Write(at)),
             _ => run.push(t, site, Op::Read(at)),
         }

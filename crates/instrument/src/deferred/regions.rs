@@ -27,8 +27,8 @@ pub(super) enum Entry {
 pub(super) struct Region {
     pub(super) insns: RangeInclusive<usize>,
     pub(super) entries: Vec<Entry>,
-    /// The pcs that control comes to when it leaves, other than by an exception that
-    /// nobody catches; returns inside stand for themselves. Sorted.
+    /// The pcs that control comes to when it leaves, other than by an uncaught exception;
+    /// returns inside stand for themselves. Sorted.
     pub(super) exits: Vec<u32>,
 }
 

@@ -1,25 +1,13 @@
 //! Random methods with loops over arrays, as Java text.
 
+use fastrand::Rng;
 use std::fmt::Write as _;
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ z >> 31) % n
-    }
-
-    fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
-        from[self.below(from.len() as u64) as usize]
-    }
-}
-
 const DEEPEST: usize = 3;
+
+fn pick<'t>(random: &mut Rng, from: &[&'t str]) -> &'t str {
+    from[random.usize(..from.len())]
+}
 
 /// A class with methods `m0`, `m1` and so on.
 pub fn class(number: u64, methods: u64) -> String {
@@ -68,8 +56,11 @@ pub fn class(number: u64, methods: u64) -> String {
 "
     );
     for method in 0..methods {
-        let mut random = Random(number << 32 | method);
-        let how = random.pick(&["static", "static", "static", "static synchronized"]);
+        let mut random = Rng::with_seed(number << 32 | method);
+        let how = pick(
+            &mut random,
+            &["static", "static", "static", "static synchronized"],
+        );
         let _ = writeln!(
             text,
             "    {how} int m{method}(int[] a, int[] b, int[][] g, int n) {{\n        int x = 0;\n        var o = made;"
@@ -136,9 +127,9 @@ final class Other {{
     )
 }
 
-fn block(random: &mut Random, text: &mut String, depth: usize) {
+fn block(random: &mut Rng, text: &mut String, depth: usize) {
     let most = if depth == 0 { 6 } else { 4 };
-    for _ in 0..1 + random.below(most) {
+    for _ in 0..1 + random.u64(..most) {
         statement(random, text, depth);
     }
 }
@@ -155,15 +146,15 @@ fn line(text: &mut String, depth: usize, what: &str) {
     text.push('\n');
 }
 
-fn array(random: &mut Random, depth: usize) -> String {
-    match random.below(8) {
+fn array(random: &mut Rng, depth: usize) -> String {
+    match random.u64(..8) {
         0 | 1 => "a".to_owned(),
         2 | 3 => "b".to_owned(),
         4 => "shared".to_owned(),
         5 => "wide".to_owned(),
         _ => {
-            let moving = index(depth, random.below(9));
-            format!("g[{}]", random.pick(&["0", "1", "1", "x & 1", &moving]))
+            let moving = index(depth, random.u64(..9));
+            format!("g[{}]", pick(random, &["0", "1", "1", "x & 1", &moving]))
         }
     }
 }
@@ -185,40 +176,43 @@ fn index(depth: usize, which: u64) -> String {
     }
 }
 
-fn statement(random: &mut Random, text: &mut String, depth: usize) {
+fn statement(random: &mut Rng, text: &mut String, depth: usize) {
     let kinds = if depth < DEEPEST { 26 } else { 17 };
-    let kind = random.below(kinds);
+    let kind = random.u64(..kinds);
     let element = format!(
         "{}[{}]",
         array(random, depth),
-        index(depth, random.below(9))
+        index(depth, random.u64(..9))
     );
     match kind {
         0..=3 => line(text, depth, &format!("x += {element};")),
         4..=7 => line(text, depth, &format!("{element} = x + 1;")),
         8 => line(text, depth, &format!("{element} += x;")),
         9 => {
-            let what = random.pick(&[
-                "Other.order();",
-                "a = b;",
-                "b = shared;",
-                "x += next() & 1;",
-                "g[x & 1] = b;",
-                "x += v;",
-                "v = x;",
-                "make(a);",
-                "if (made.held != null) x += made.held.length;",
-                "x += locked(b, x);",
-                "x += made.sum(a, x);",
-                "if (made.held != null) x += made.total();",
-                "made.plain += x & 1;",
-                "x += o.plain;",
-                "o.plain = x;",
-                "if (next() % 3 == 0) x += o.plain; else o.plain += x;",
-                "o = made;",
-                "o.far = o.plain + 1;",
-                "switch (x & 3) { case 0: x += a[0]; break; case 1: x++; default: b[1] = x; }",
-            ]);
+            let what = pick(
+                random,
+                &[
+                    "Other.order();",
+                    "a = b;",
+                    "b = shared;",
+                    "x += next() & 1;",
+                    "g[x & 1] = b;",
+                    "x += v;",
+                    "v = x;",
+                    "make(a);",
+                    "if (made.held != null) x += made.held.length;",
+                    "x += locked(b, x);",
+                    "x += made.sum(a, x);",
+                    "if (made.held != null) x += made.total();",
+                    "made.plain += x & 1;",
+                    "x += o.plain;",
+                    "o.plain = x;",
+                    "if (next() % 3 == 0) x += o.plain; else o.plain += x;",
+                    "o = made;",
+                    "o.far = o.plain + 1;",
+                    "switch (x & 3) { case 0: x += a[0]; break; case 1: x++; default: b[1] = x; }",
+                ],
+            );
             line(text, depth, what);
         }
         10 => line(
@@ -228,14 +222,14 @@ fn statement(random: &mut Random, text: &mut String, depth: usize) {
         ),
         11 => line(text, depth, &format!("if (next() % 4 == 0) {element} = 7;")),
         12 if depth > 0 => {
-            let how = random.pick(&["break;", "continue;", "return x;"]);
+            let how = pick(random, &["break;", "continue;", "return x;"]);
             line(text, depth, &format!("if (next() % 5 == 0) {how}"));
         }
         12 | 13 => line(text, depth, &format!("{element} = {element} + 1;")),
         14..=16 if depth > 0 => {
             let next = format!(
                 "{}[i{}]",
-                random.pick(&["a", "b", "shared", "wide"]),
+                pick(random, &["a", "b", "shared", "wide"]),
                 depth - 1
             );
             line(
@@ -262,7 +256,7 @@ fn statement(random: &mut Random, text: &mut String, depth: usize) {
         }
         _ => {
             let i = format!("i{depth}");
-            let head = match random.below(10) {
+            let head = match random.u64(..10) {
                 3 => format!("for (int {i} = 2147483640; {i} > 0; {i}++) {{"),
                 4 => format!("for (int {i} = n; {i} < n; {i}++) {{"),
                 5 => format!(

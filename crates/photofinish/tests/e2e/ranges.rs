@@ -3,6 +3,7 @@
 //! the tool does not see; only locks order them for it. A vector clock and the whole
 //! history of each element say which arrays race: exactly those must be reported.
 
+use fastrand::Rng;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -15,21 +16,8 @@ const LOCKS: usize = 2;
 /// Steps of a case, handing over aside.
 const STEPS: usize = 9;
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ z >> 31) as usize % n
-    }
-
-    fn pick(&mut self, from: &[usize]) -> usize {
-        from[self.below(from.len())]
-    }
+fn pick(random: &mut Rng, from: &[usize]) -> usize {
+    from[random.usize(..from.len())]
 }
 
 /// The operation that goes on to the end of the array.
@@ -143,9 +131,9 @@ struct Case {
     steps: Vec<(usize, Step)>,
 }
 
-fn case(random: &mut Random) -> Case {
-    let length = random.pick(&[40, 127, 128, 129, 700]);
-    let steps = match random.below(5) {
+fn case(random: &mut Rng) -> Case {
+    let length = pick(random, &[40, 127, 128, 129, 700]);
+    let steps = match random.usize(..5) {
         0..=2 => in_turns(random, length),
         3 => in_parts(random, length),
         _ => by_parity(random, length),
@@ -154,28 +142,28 @@ fn case(random: &mut Random) -> Case {
 }
 
 /// One thread after the other uses the array, mostly after it was handed over.
-fn in_turns(random: &mut Random, length: usize) -> Vec<(usize, Step)> {
+fn in_turns(random: &mut Rng, length: usize) -> Vec<(usize, Step)> {
     let edges = [0, 0, 0, 1, 2, 100, 126, 127, 128, 129, 383, 384, 600];
     let mut steps = Vec::new();
-    let mut thread = random.below(THREADS);
+    let mut thread = random.usize(..THREADS);
     for _ in 0..STEPS {
-        if random.below(5) < 2 {
-            let next = random.below(THREADS);
-            if random.below(3) > 0 {
-                let lock = random.below(LOCKS);
+        if random.usize(..5) < 2 {
+            let next = random.usize(..THREADS);
+            if random.usize(..3) > 0 {
+                let lock = random.usize(..LOCKS);
                 steps.push((thread, Step::Lock(lock)));
                 steps.push((next, Step::Lock(lock)));
             }
             thread = next;
         }
-        let first = random.pick(&edges) % length;
-        let last = match random.below(5) {
+        let first = pick(random, &edges) % length;
+        let last = match random.usize(..5) {
             0..=2 => length - 1,
-            3 => length - 1 - random.below(3),
-            _ => random.pick(&edges) % length,
+            3 => length - 1 - random.usize(..3),
+            _ => pick(random, &edges) % length,
         };
         let access = Step::Access {
-            operation: random.below(OPERATIONS.len()),
+            operation: random.usize(..OPERATIONS.len()),
             first: first.min(last),
             last: first.max(last),
         };
@@ -185,19 +173,19 @@ fn in_turns(random: &mut Random, length: usize) -> Vec<(usize, Step)> {
 }
 
 /// Each thread has a part of the array, and seldom goes one element too far.
-fn in_parts(random: &mut Random, length: usize) -> Vec<(usize, Step)> {
-    let (third, shift) = (length / THREADS, random.below(8));
-    let step = |random: &mut Random| {
-        let thread = random.below(THREADS);
-        let first = thread * third + shift + random.pick(&[0, 0, 0, 1, 2]);
-        let last = (thread + 1) * third + shift - 1 - random.pick(&[0, 0, 0, 1, 2]);
-        let too_far = usize::from(random.below(40) == 0);
+fn in_parts(random: &mut Rng, length: usize) -> Vec<(usize, Step)> {
+    let (third, shift) = (length / THREADS, random.usize(..8));
+    let step = |random: &mut Rng| {
+        let thread = random.usize(..THREADS);
+        let first = thread * third + shift + pick(random, &[0, 0, 0, 1, 2]);
+        let last = (thread + 1) * third + shift - 1 - pick(random, &[0, 0, 0, 1, 2]);
+        let too_far = usize::from(random.usize(..40) == 0);
         let access = Step::Access {
-            operation: random.below(THROWS),
+            operation: random.usize(..THROWS),
             first,
             last: (last + too_far).min(length - 1),
         };
-        match random.below(4) {
+        match random.usize(..4) {
             0 => (thread, Step::Lock(thread.min(LOCKS - 1))),
             _ => (thread, access),
         }
@@ -206,19 +194,19 @@ fn in_parts(random: &mut Random, length: usize) -> Vec<(usize, Step)> {
 }
 
 /// One thread has the even elements and one the odd ones, except sometimes.
-fn by_parity(random: &mut Random, length: usize) -> Vec<(usize, Step)> {
-    let step = |random: &mut Random| {
-        let thread = random.below(2);
-        let operation = match random.below(40) {
-            0 => random.below(2),
-            _ => 2 + random.below(2),
+fn by_parity(random: &mut Rng, length: usize) -> Vec<(usize, Step)> {
+    let step = |random: &mut Rng| {
+        let thread = random.usize(..2);
+        let operation = match random.usize(..40) {
+            0 => random.usize(..2),
+            _ => 2 + random.usize(..2),
         };
         let access = Step::Access {
             operation,
-            first: thread + 2 * random.pick(&[0, 0, 0, 3]),
-            last: length - 1 - random.pick(&[0, 0, 5]),
+            first: thread + 2 * pick(random, &[0, 0, 0, 3]),
+            last: length - 1 - pick(random, &[0, 0, 5]),
         };
-        match random.below(4) {
+        match random.usize(..4) {
             0 => (thread, Step::Lock(thread)),
             _ => (thread, access),
         }
@@ -369,7 +357,7 @@ fn script(cases: &[Case], to: &Path) {
 }
 
 fn check(seed: usize) {
-    let mut random = Random(seed as u64);
+    let mut random = Rng::with_seed(seed as u64);
     let cases: Vec<Case> = (0..CASES).map(|_| case(&mut random)).collect();
     let expected = racy(&cases);
     let quiet = CASES - expected.len();

@@ -9,7 +9,8 @@ use super::{Outcome, Summaries, analyse};
 use assemble::{Assembled, assemble};
 use classfile::flow::Flow;
 use classfile::{ClassFile, Code};
-use program::{Random, Stmt, Var, program};
+use fastrand::Rng;
+use program::{Stmt, Var, program};
 
 fn outcome(assembled: &Assembled) -> Outcome {
     let class = ClassFile::parse(&assembled.class).unwrap();
@@ -23,11 +24,15 @@ fn outcome(assembled: &Assembled) -> Outcome {
 fn nothing_is_left_out_that_another_thread_can_know() {
     let (mut stays, mut not_yet) = (0, 0);
     for seed in 0..40_000 {
-        let program = program(&mut Random(seed));
+        let program = program(&mut Rng::with_seed(seed));
         let assembled = assemble(&program);
         let outcome = outcome(&assembled);
         for run in 0..12 {
-            let seen = twin::run(&program, &assembled.pcs, &mut Random(seed << 8 | run));
+            let seen = twin::run(
+                &program,
+                &assembled.pcs,
+                &mut Rng::with_seed(seed << 8 | run),
+            );
             for access in seen.accesses {
                 let (pc, now, later) = (access.pc, access.known, seen.known[access.object]);
                 let tale = || format!("seed {seed}, pc {pc}: {outcome:?}\n{program:#?}");

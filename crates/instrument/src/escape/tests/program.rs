@@ -1,5 +1,7 @@
 //! Small programs over variables that hold arrays or objects.
 
+use fastrand::Rng;
+
 /// The first four hold arrays (`Object[]`), the others objects of the class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Var(pub(super) u16);
@@ -52,37 +54,19 @@ pub(super) enum Stmt {
     Try(Vec<Stmt>, Vec<Stmt>),
 }
 
-/// SplitMix64.
-#[derive(Debug)]
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    pub(super) fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    fn array(&mut self) -> Var {
-        Var(self.below(usize::from(ARRAYS)) as u16)
-    }
-
-    fn object(&mut self) -> Var {
-        Var(ARRAYS + self.below(usize::from(VARS - ARRAYS)) as u16)
-    }
-
-    fn any(&mut self) -> Var {
-        Var(self.below(usize::from(VARS)) as u16)
-    }
+fn array(random: &mut Rng) -> Var {
+    Var(random.u16(..ARRAYS))
 }
 
-pub(super) fn program(random: &mut Random) -> Vec<Stmt> {
+fn object(random: &mut Rng) -> Var {
+    Var(random.u16(ARRAYS..VARS))
+}
+
+fn any(random: &mut Rng) -> Var {
+    Var(random.u16(..VARS))
+}
+
+pub(super) fn program(random: &mut Rng) -> Vec<Stmt> {
     // Not all of them null to begin with.
     let mut program = vec![Stmt::NewArray(Var(0)), Stmt::NewArray(Var(1))];
     program.push(Stmt::New(Var(ARRAYS)));
@@ -90,45 +74,45 @@ pub(super) fn program(random: &mut Random) -> Vec<Stmt> {
     program
 }
 
-fn block(random: &mut Random, depth: u32) -> Vec<Stmt> {
+fn block(random: &mut Rng, depth: u32) -> Vec<Stmt> {
     let most = if depth == 0 { 14 } else { 5 };
-    let count = 1 + random.below(most);
+    let count = 1 + random.usize(..most);
     (0..count).map(|_| stmt(random, depth)).collect()
 }
 
-fn stmt(random: &mut Random, depth: u32) -> Stmt {
+fn stmt(random: &mut Rng, depth: u32) -> Stmt {
     let kinds = if depth < 3 { 32 } else { 27 };
-    match random.below(kinds) {
-        0..=3 => Stmt::NewArray(random.array()),
-        4 => Stmt::NewMatrix(random.array()),
-        5..=6 => Stmt::New(random.object()),
-        7 => Stmt::SetNull(random.any()),
+    match random.usize(..kinds) {
+        0..=3 => Stmt::NewArray(array(random)),
+        4 => Stmt::NewMatrix(array(random)),
+        5..=6 => Stmt::New(object(random)),
+        7 => Stmt::SetNull(any(random)),
         8..=9 => {
-            let to = random.any();
+            let to = any(random);
             let from = if to.is_array() {
-                random.array()
+                array(random)
             } else {
-                random.object()
+                object(random)
             };
             Stmt::Copy(to, from)
         }
-        10..=11 => Stmt::LoadElement(random.any(), random.array()),
-        12..=13 => Stmt::StoreElement(random.array(), random.any()),
-        14 => Stmt::LoadField(random.any(), random.object()),
-        15 => Stmt::StoreField(random.object(), random.any()),
-        16 => Stmt::LoadStatic(random.any()),
-        17 => Stmt::StoreStatic(random.any()),
-        18..=19 => Stmt::Read(random.any()),
-        20..=21 => Stmt::Write(random.any()),
-        22 => Stmt::Look(random.any()),
-        23 => match random.below(4) {
-            0 => Stmt::Keep(random.any()),
-            1 => Stmt::Foreign(random.any()),
+        10..=11 => Stmt::LoadElement(any(random), array(random)),
+        12..=13 => Stmt::StoreElement(array(random), any(random)),
+        14 => Stmt::LoadField(any(random), object(random)),
+        15 => Stmt::StoreField(object(random), any(random)),
+        16 => Stmt::LoadStatic(any(random)),
+        17 => Stmt::StoreStatic(any(random)),
+        18..=19 => Stmt::Read(any(random)),
+        20..=21 => Stmt::Write(any(random)),
+        22 => Stmt::Look(any(random)),
+        23 => match random.usize(..4) {
+            0 => Stmt::Keep(any(random)),
+            1 => Stmt::Foreign(any(random)),
             2 => Stmt::Return,
-            _ => Stmt::Throw(random.any()),
+            _ => Stmt::Throw(any(random)),
         },
-        24 => Stmt::Stash(random.array(), random.any()),
-        25..=26 => Stmt::ArrayCopy(random.array(), random.array()),
+        24 => Stmt::Stash(array(random), any(random)),
+        25..=26 => Stmt::ArrayCopy(array(random), array(random)),
         27..=28 => Stmt::If(block(random, depth + 1), block(random, depth + 1)),
         29..=30 => Stmt::Loop(block(random, depth + 1)),
         _ => Stmt::Try(block(random, depth + 1), block(random, depth + 1)),

@@ -1,9 +1,10 @@
 //! Runs a program, with chance deciding where it goes, and keeps book of which
 //! objects others can get at.
 
+use fastrand::Rng;
 use std::collections::BTreeMap;
 
-use super::program::{LENGTH, Random, Stmt, VARS, Var};
+use super::program::{LENGTH, Stmt, VARS, Var};
 
 type Value = Option<usize>;
 
@@ -40,14 +41,14 @@ enum Out {
 
 struct Twin<'p> {
     pcs: &'p BTreeMap<*const Stmt, u32>,
-    random: &'p mut Random,
+    random: &'p mut Rng,
     vars: [Value; VARS as usize],
     heap: Vec<Object>,
     seen: Seen,
     steps: u32,
 }
 
-pub(super) fn run(program: &[Stmt], pcs: &BTreeMap<*const Stmt, u32>, random: &mut Random) -> Seen {
+pub(super) fn run(program: &[Stmt], pcs: &BTreeMap<*const Stmt, u32>, random: &mut Rng) -> Seen {
     // The parameters: others have them.
     let shared = |is_array| Object {
         is_array,
@@ -144,11 +145,11 @@ impl Twin<'_> {
             }
             Stmt::Return => return Err(Out::Returned),
             Stmt::If(yes, no) => {
-                let taken = if self.random.below(2) == 0 { yes } else { no };
+                let taken = if self.random.usize(..2) == 0 { yes } else { no };
                 self.all(taken)?;
             }
             Stmt::Loop(body) => {
-                while self.random.below(3) > 0 {
+                while self.random.usize(..3) > 0 {
                     self.all(body)?;
                 }
             }
@@ -187,15 +188,15 @@ impl Twin<'_> {
 
     /// From an object that others know they may have taken anything they know.
     fn load(&mut self, object: usize) -> Value {
-        if self.heap[object].known && self.random.below(2) == 0 {
+        if self.heap[object].known && self.random.usize(..2) == 0 {
             return self.anything_known();
         }
-        let i = self.random.below(LENGTH);
+        let i = self.random.usize(..LENGTH);
         self.heap[object].refs[i]
     }
 
     fn store(&mut self, object: usize, value: Value) {
-        let i = self.random.below(LENGTH);
+        let i = self.random.usize(..LENGTH);
         self.heap[object].refs[i] = value;
         if self.heap[object].known {
             self.publish(value);
@@ -205,7 +206,7 @@ impl Twin<'_> {
     fn anything_known(&mut self) -> Value {
         let known = self.heap.iter().enumerate().filter(|(_, o)| o.known);
         let known: Vec<usize> = known.map(|(i, _)| i).collect();
-        Some(known[self.random.below(known.len())])
+        Some(known[self.random.usize(..known.len())])
     }
 
     fn publish(&mut self, value: Value) {
@@ -227,7 +228,7 @@ impl Twin<'_> {
     }
 
     fn perhaps_throw(&mut self) -> Result<(), Out> {
-        match self.random.below(6) {
+        match self.random.usize(..6) {
             0 => Err(Out::Thrown),
             _ => Ok(()),
         }
