@@ -41,15 +41,15 @@ const CONTROL_FLAGS: &[&str] = &[
     "-XX:-UsePerfData",
 ];
 
-/// Further flags of executions that are part of an exploration: they are short
-/// and many.
+/// Further flags of executions that are part of an exploration.
 const EXPLORE_FLAGS: &[&str] = &[
     // Objects are counted as they are made, whether or not they could be done
     // without.
     "-XX:-DoEscapeAnalysis",
-    "-XX:TieredStopAtLevel=1",
-    "-XX:+UseSerialGC",
 ];
+
+/// Further flags where executions are short and many.
+const SHORT_FLAGS: &[&str] = &["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
 /// The flags for a run.
 pub fn jvm_flags(options: &RunRequest) -> Vec<String> {
@@ -67,9 +67,15 @@ pub fn jvm_flags(options: &RunRequest) -> Vec<String> {
     }
     let more = if serial { CONTROL_FLAGS } else { &[] };
     let scheduler = options.control.as_ref().map(|c| &c.scheduler);
-    let explores = matches!(scheduler, Some(Scheduler::Explore(_) | Scheduler::Worker));
-    let few = if explores { EXPLORE_FLAGS } else { &[] };
-    let flags = FLAGS.iter().chain(more).chain(few);
+    let explores = matches!(scheduler, Some(Scheduler::Explore(_)));
+    let counts = if explores { EXPLORE_FLAGS } else { &[] };
+    let is_worker = options.control.as_ref().is_some_and(|c| c.worker);
+    let short = if explores || is_worker {
+        SHORT_FLAGS
+    } else {
+        &[]
+    };
+    let flags = FLAGS.iter().chain(more).chain(counts).chain(short);
     let flags = flags.map(|flag| flag.to_string());
     // Controlled threads share one processor; the program is to see them all.
     let processors = std::thread::available_parallelism()
@@ -86,7 +92,7 @@ pub fn is_serial(control: &Control) -> bool {
         Scheduler::Named(name) => {
             schedule::Scheduler::named(name).is_some_and(schedule::Scheduler::is_serial)
         }
-        Scheduler::Replay(_) | Scheduler::Explore(_) | Scheduler::Worker => true,
+        Scheduler::Replay(_) | Scheduler::Explore(_) => true,
         Scheduler::Collect => false,
     }
 }

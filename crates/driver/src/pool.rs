@@ -10,7 +10,7 @@ use crate::interrupt::Interrupts;
 use crate::process::{self, Event, Running, Stopped, wait_any};
 use crate::run::{Request, RunError, RunResult, Waiting};
 use crate::worker::Worker;
-use protocol::execution::Answer;
+use protocol::execution::{Answer, Ask};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::process::ExitStatus;
@@ -32,8 +32,8 @@ pub enum Ended {
 pub enum Next<'a> {
     /// A JVM of its own.
     Run(Box<Request<'a>>),
-    /// A job for a worker of this kind.
-    Ask(u64, Box<explore::Job>),
+    /// Something for a worker of this kind.
+    Ask(u64, Box<Ask>),
     /// That is not known before another result was taken.
     Later,
     /// Nothing more.
@@ -173,7 +173,7 @@ impl<'a> Pool<'a, '_> {
         work: &mut impl Work<'a>,
         number: usize,
         kind: u64,
-        job: &explore::Job,
+        job: &Ask,
     ) -> Result<ControlFlow<()>, RunError> {
         self.started += 1;
         let free = |m: &Worker| m.is_free() && m.kind == kind;

@@ -1,4 +1,4 @@
-//! Workers: JVMs that make execution after execution of an exploration. Each has a
+//! Workers: JVMs that make execution after execution. Each has a
 //! socket in its run directory, on which it gets jobs and gives answers
 //! ([`protocol::execution`]). Whatever happens to a worker, all that can be lost is
 //! its answer.
@@ -6,6 +6,7 @@
 use crate::interrupt::{Interrupts, Message};
 use crate::process::{ProcessError, Running};
 use crate::run::{Request, RunError, Waiting};
+use protocol::execution::Ask;
 use protocol::files;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -62,7 +63,7 @@ impl Worker {
         Ok((member, running))
     }
 
-    pub fn ask(&mut self, number: usize, job: &explore::Job) {
+    pub fn ask(&mut self, number: usize, job: &Ask) {
         self.busy = Some((number, Instant::now()));
         let line = serde_json::to_string(job);
         // If it is gone, its end is on the way to us.

@@ -3,20 +3,30 @@
 use crate::config::{ControlConfig, LaunchConfig};
 use crate::controlled_run;
 use crate::error::Error;
+use crate::executions::{self, Execution, Series, Taker, keys};
 use crate::launch::{Launcher, Plan};
 use crate::may_trigger::Hidden;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::verdict::Answer;
 use ::detect::{Kind, fasttrack};
-use driver::options::Mode;
+use driver::options::{Control, Mode};
+use driver::pool::Ended;
 use driver::process::{Input, Output};
+use driver::run::RunResult;
 use driver::store::{Schedule, Writer};
+use findings::exploration::Schedules;
+use findings::finding::Findings;
 use findings::result::Report;
 use findings::suppress::Suppressions;
+use protocol::RunEnd;
 pub use schedule::Scheduler;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
+
+/// Runs that the report lists: more of the same says nothing new.
+const MOST_RUNS: u64 = 1_000;
 
 /// What `detect` is told.
 #[derive(Clone, Debug)]
@@ -27,6 +37,10 @@ pub struct DetectConfig {
     pub scheduler: Scheduler,
     /// Run the program this many times and merge what is found.
     pub runs: u32,
+    /// Controlled runs side by side.
+    pub jobs: usize,
+    /// Every run is to have a JVM of its own.
+    pub isolate: bool,
     /// With pct: how many orderings a bug may need; with drfinder: how many
     /// frames lead to a lock.
     pub depth: Option<u32>,
@@ -46,6 +60,8 @@ impl Default for DetectConfig {
             detector: Some(fasttrack::KIND),
             scheduler: Scheduler::default(),
             runs: 1,
+            jobs: 1,
+            isolate: false,
             depth: None,
             relation: None,
             output: Output::Capture,
@@ -92,23 +108,15 @@ pub fn detect(config: &DetectConfig, progress: &dyn Progress) -> Result<Detected
         false => None,
     };
     let mut runs = ScheduledRuns::new(config, hidden)?;
-    // A run that ends in a deadlock is made once more.
-    let (mut number, mut extra) = (0, 0);
-    while number < config.runs + extra {
-        number += 1;
-        progress.step(&format!("run {number} of {}", config.runs + extra));
-        let deadlock = runs.run(&launcher, number, output, &mut session)?;
-        if session.is_over() {
-            break;
-        }
-        if deadlock && config.scheduler.goes_by_relation() && extra < config.runs {
-            extra += 1;
-        }
+    match config.scheduler.is_serial() && runs.hidden.is_none() {
+        true => runs.run_series(&launcher, &mut session, progress)?,
+        false => runs.run_each(&launcher, &mut session, progress)?,
     }
     for text in runs.warnings() {
         session.warn(text);
     }
     let (mut report, facts) = session.finish("detect");
+    report.schedules = runs.schedules.take();
     config.suppress.apply(&mut report);
     facts.tell(&mut report);
     let results = runs.results();
@@ -127,6 +135,7 @@ struct ScheduledRuns<'a> {
     /// By the number of the run, while something may need them.
     kept: BTreeMap<u64, (Schedule, Vec<u8>)>,
     hidden: Option<Hidden>,
+    schedules: Option<Schedules>,
 }
 
 impl<'a> ScheduledRuns<'a> {
@@ -139,6 +148,7 @@ impl<'a> ScheduledRuns<'a> {
                 .transpose()?,
             kept: BTreeMap::new(),
             hidden,
+            schedules: None,
         })
     }
 
@@ -147,6 +157,99 @@ impl<'a> ScheduledRuns<'a> {
         hidden
             .map(|h| std::mem::take(&mut h.warnings))
             .unwrap_or_default()
+    }
+
+    /// One execution after the other by a strategy that repeats itself, most of them in
+    /// JVMs that are used again.
+    fn run_series(
+        &mut self,
+        launcher: &Launcher<'_>,
+        session: &mut Session,
+        progress: &dyn Progress,
+    ) -> Result<(), Error> {
+        let config = self.config;
+        let mode = config.detector.map_or(Mode::None, Mode::Detect);
+        let strategy = config.scheduler.name();
+        let mut control = controlled_run::control(&config.control, strategy, config.control.seed);
+        control.depth = config.depth;
+        let series = Series {
+            launcher,
+            plan: Plan {
+                control: Some(control),
+                time_limit: config.launch.time_limit,
+                ..Plan::new(mode, config.output)
+            },
+            count: config.runs.into(),
+            jobs: config.jobs,
+            deadline: None,
+            isolate: config.isolate,
+            name: "run".to_owned(),
+        };
+        let mut taken = TakenRuns {
+            runs: self,
+            session,
+            progress,
+            mode,
+            shown: BTreeSet::new(),
+            digests: BTreeSet::new(),
+            tried: 0,
+            listed: 0,
+        };
+        progress.step(&format!("run 1 of {}", config.runs));
+        let made = executions::make(&series, &mut taken)?;
+        let (tried, different) = (taken.tried, taken.digests.len() as u64);
+        if made.ended == Ended::Interrupted {
+            session.interrupt();
+        }
+        self.schedules = (config.runs > 1).then_some(Schedules {
+            tried,
+            different,
+            reused_jvms: made.reused,
+            isolated: made.isolated,
+        });
+        Ok(())
+    }
+
+    fn run_each(
+        &mut self,
+        launcher: &Launcher<'_>,
+        session: &mut Session,
+        progress: &dyn Progress,
+    ) -> Result<(), Error> {
+        let config = self.config;
+        // A run that ends in a deadlock is made once more.
+        let (mut number, mut extra) = (0, 0);
+        while number < config.runs + extra {
+            number += 1;
+            progress.step(&format!("run {number} of {}", config.runs + extra));
+            let deadlock = self.run(launcher, number, config.output, session)?;
+            if session.is_over() {
+                break;
+            }
+            if deadlock && config.scheduler.goes_by_relation() && extra < config.runs {
+                extra += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// What it takes to see a run again, if it showed anything.
+    fn row(
+        &self,
+        mode: Mode,
+        control: &Control,
+        run: &RunResult,
+        log: impl FnOnce() -> Vec<u8>,
+    ) -> Option<(Schedule, Vec<u8>)> {
+        let worth = !keys(&run.findings).is_empty() && driver::options::is_serial(control);
+        self.store.as_ref().filter(|_| worth)?;
+        let summary = run
+            .findings
+            .summary
+            .as_ref()
+            .and_then(|s| s.control.as_ref());
+        let row = controlled_run::schedule("", mode.name(), control, summary, &run.outcome);
+        Some((row, log()))
     }
 
     /// True if it ended in a deadlock.
@@ -179,26 +282,14 @@ impl<'a> ScheduledRuns<'a> {
             ..Plan::new(mode, output)
         };
         let run = launcher.run_in(&dir, plan)?;
-        let found = &run.findings;
-        let deadlock = !found.deadlocks.is_empty();
+        let deadlock = !run.findings.deadlocks.is_empty();
         // A run that was cut short has seen little.
         if let Some(hidden) = self.hidden.as_mut().filter(|_| !deadlock) {
             hidden.learn(&dir);
         }
-        let worth = !found.races.is_empty()
-            || !found.deadlocks.is_empty()
-            || !found.livelocks.is_empty()
-            || !found.uncaught.is_empty();
-        let row = self
-            .store
-            .as_ref()
-            .filter(|_| worth && driver::options::is_serial(&control))
-            .map(|_| {
-                let summary = found.summary.as_ref().and_then(|s| s.control.as_ref());
-                let row =
-                    controlled_run::schedule("", mode.name(), &control, summary, &run.outcome);
-                (row, std::fs::read(dir.log()).unwrap_or_default())
-            });
+        let row = self.row(mode, &control, &run, || {
+            std::fs::read(dir.log()).unwrap_or_default()
+        });
         let number = session.add(run);
         self.kept.extend(row.map(|row| (number, row)));
         Ok(deadlock)
@@ -224,5 +315,73 @@ impl<'a> ScheduledRuns<'a> {
         }
         let program = controlled_run::program(&launcher.java, &self.config.launch, None)?;
         Ok(store.finish(program, report)?)
+    }
+}
+
+/// Executions as they come, on their way into the report.
+struct TakenRuns<'r, 'a> {
+    runs: &'r mut ScheduledRuns<'a>,
+    session: &'r mut Session,
+    progress: &'r dyn Progress,
+    mode: Mode,
+    /// What runs in fresh JVMs have shown.
+    shown: BTreeSet<String>,
+    digests: BTreeSet<String>,
+    tried: u64,
+    listed: u64,
+}
+
+impl TakenRuns<'_, '_> {
+    /// What a run shows, and where it was not under control.
+    fn all_shown(found: &Findings) -> impl Iterator<Item = String> {
+        keys(found).into_iter().chain(found.all_warnings())
+    }
+}
+
+impl Taker for TakenRuns<'_, '_> {
+    fn is_known(&mut self, run: &RunResult) -> bool {
+        let summary = run.findings.summary.as_ref();
+        let ended = summary.map_or(RunEnd::Unknown, |s| s.ended);
+        let usual = matches!(ended, RunEnd::Exit | RunEnd::Deadlock | RunEnd::Livelock);
+        usual && Self::all_shown(&run.findings).all(|key| self.shown.contains(&key))
+    }
+
+    fn take(&mut self, execution: Execution) -> Result<ControlFlow<()>, Error> {
+        self.tried += 1;
+        let run = &execution.run;
+        let control = run
+            .findings
+            .summary
+            .as_ref()
+            .and_then(|s| s.control.as_ref());
+        self.digests.extend(control.and_then(|c| c.digest.clone()));
+        let is_new = execution.dir.is_some();
+        if is_new {
+            self.shown.extend(Self::all_shown(&run.findings));
+        }
+        if is_new || self.listed < MOST_RUNS {
+            self.listed += 1;
+            let row = self
+                .runs
+                .row(self.mode, &execution.control, run, || execution.log());
+            let number = match is_new {
+                true => self.session.add(execution.run),
+                false => self.session.add_reused(execution.run),
+            };
+            self.runs
+                .kept
+                .extend(row.filter(|_| is_new).map(|row| (number, row)));
+        }
+        let all = u64::from(self.runs.config.runs);
+        let text = format!("run {} of {all}", self.tried + 1);
+        match is_new {
+            _ if self.tried >= all => {}
+            true => self.progress.step(&text),
+            false => self.progress.doing(&text),
+        }
+        Ok(match self.session.is_over() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
     }
 }

@@ -207,7 +207,7 @@ impl<'a> Launcher<'a> {
     /// its directory.
     pub fn request(&self, dir: &RunDir, plan: Plan) -> Request<'_> {
         let control = plan.control.map(|mut control| {
-            if is_serial(&control) {
+            if is_serial(&control) && !control.worker {
                 control.log = Some(dir.log());
             }
             control

@@ -32,6 +32,7 @@ pub mod confirm;
 mod controlled_run;
 pub mod detect;
 mod error;
+mod executions;
 pub mod hunt;
 pub mod launch;
 mod may_trigger;

@@ -256,7 +256,7 @@ fn control(config: &ReplayConfig, kept: &Kept) -> Result<Control, Error> {
         })?;
         let path = kept.log.with_extension("job.json");
         std::fs::write(&path, job).context("cannot unpack the schedule")?;
-        Scheduler::Explore(path)
+        Scheduler::Explore(Some(path))
     } else {
         Scheduler::Replay(kept.log.clone())
     };

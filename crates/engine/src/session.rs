@@ -134,6 +134,21 @@ impl Session {
         self.runs
     }
 
+    /// The same for a run in a JVM that had made others before. How the program ends
+    /// and what it prints is told of fresh ones.
+    pub fn add_reused(&mut self, result: RunResult) -> u64 {
+        let program = self.program.clone();
+        let number = self.add(result);
+        self.program = program;
+        number
+    }
+
+    /// Somebody ended the work between two runs.
+    pub fn interrupt(&mut self) {
+        self.interrupted = true;
+        self.seen.limited = true;
+    }
+
     /// Whether another run makes no sense.
     pub fn is_over(&self) -> bool {
         self.interrupted || self.seen.refused

@@ -42,10 +42,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "contract",
         ],
     ),
-    (
-        "driver",
-        &["encoding", "explore", "findings", "protocol", "schedule"],
-    ),
+    ("driver", &["encoding", "findings", "protocol", "schedule"]),
     // Configurations in, findings out.
     (
         "engine",

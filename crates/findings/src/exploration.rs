@@ -1,4 +1,5 @@
-//! The member that `verify` adds: how much of the program was explored.
+//! How much of the program was looked at: the member that `verify` adds, and that of
+//! commands which try schedules.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,4 +46,17 @@ pub struct Samples {
     pub different: u64,
     /// With which probability PCT would have met a bug of depth 1, 2 and so on.
     pub pct_probability: Vec<f64>,
+}
+
+/// Schedules that a strategy has tried.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Schedules {
+    pub tried: u64,
+    /// How many of them were different.
+    pub different: u64,
+    /// Executions in JVMs that had made others before.
+    pub reused_jvms: u64,
+    /// Why every execution had a JVM of its own, if so.
+    pub isolated: Option<String>,
 }

@@ -301,6 +301,7 @@ impl Report {
             atomicity: Vec::new(),
             properties: Vec::new(),
             exploration: None,
+            schedules: None,
             repairs: None,
             reference: None,
             replayed: None,

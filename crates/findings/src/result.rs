@@ -7,7 +7,7 @@
 use crate::advice::{RepairSet, Story, Suggestion};
 use crate::baseline::Baseline;
 use crate::confirmed::{Deadlock, Failure, Harm, Outcome, Replay, ReplayVerdict, Trials};
-use crate::exploration::Exploration;
+use crate::exploration::{Exploration, Schedules};
 use crate::finding::{AccessOp, Frame, Location, Skipped};
 use crate::prediction::{AtomicityViolation, Engine, Property, PropertyStatus, Witness};
 use crate::suppress::Suppressed;
@@ -269,6 +269,9 @@ pub struct Report {
     /// Of `verify`, also as a stage of `hunt`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exploration: Option<Exploration>,
+    /// Of `detect` with a scheduler that can repeat its runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedules: Option<Schedules>,
     /// The fewest repairs that remove all races.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repairs: Option<RepairSet>,

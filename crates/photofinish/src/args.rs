@@ -181,6 +181,12 @@ pub struct Detect {
     /// Run the program this many times and merge what is found
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
+    /// Controlled runs side by side
+    #[arg(short, long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
+    pub jobs: u32,
+    /// Make every run in a JVM of its own
+    #[arg(long)]
+    pub isolate: bool,
     /// Analyse a recorded trace instead of running a program
     #[arg(long, value_name = "FILE", conflicts_with_all = ["program", "runs"])]
     pub trace: Option<PathBuf>,

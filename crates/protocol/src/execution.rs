@@ -1,7 +1,8 @@
-//! Executions of an exploration, and workers: JVMs that make one after the other.
-//! A worker is told an [`explore::Job`] a line on the socket of its run directory,
-//! and answers with an [`Answer`] a line.
+//! Executions of an exploration, and workers: JVMs that make one execution after the
+//! other. A worker is told an [`Ask`] a line on the socket of its run directory, and
+//! answers with an [`Answer`] a line.
 
+use crate::control::ControlSummary;
 use crate::finding::Line;
 use crate::summary::RunEnd;
 use explore::Divergence;
@@ -17,14 +18,52 @@ pub enum Execution {
     Diverged(Divergence),
 }
 
-/// What a worker says of an execution.
+/// What a worker is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ask {
+    /// An execution of an exploration.
+    Job(explore::Job),
+    /// Executions by the strategy of the worker's request, with these seeds in this
+    /// order. The worker may answer after fewer than all, but makes the first.
+    Seeds { first: u64, count: u64 },
+}
+
+/// What a worker says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    pub outcome: RunEnd,
-    pub execution: Option<Execution>,
-    pub findings: Vec<Line>,
-    /// Why executions of this program need JVMs of their own, if they do.
+    /// The executions, in the order in which they were asked for.
+    pub made: Vec<WorkerRun>,
+    /// Why executions of this program need JVMs of their own, if they do: the last one
+    /// showed that.
     pub unfit: Option<String>,
     /// The worker ends, and gives no other answer.
     pub is_last: bool,
+}
+
+/// What a worker says of an execution.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerRun {
+    pub outcome: RunEnd,
+    pub findings: Vec<Line>,
+    /// Of an exploration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution: Option<Execution>,
+    /// Of a strategy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seeded: Option<Seeded>,
+}
+
+/// What else there is to an execution by a strategy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seeded {
+    pub control: ControlSummary,
+    /// The exit code of a JVM of its own.
+    pub exit: i32,
+    /// The SHA-256 of standard output, in hexadecimal digits.
+    pub output_sha256: String,
+    /// How the two begin.
+    pub stdout: String,
+    pub stderr: String,
+    pub micros: u64,
 }

@@ -100,11 +100,9 @@ pub enum Scheduler {
     Named(String),
     /// The schedule in this file is followed.
     Replay(PathBuf),
-    /// An execution of an exploration; its job is in this file.
-    Explore(PathBuf),
-    /// One execution of an exploration after the other: a worker, which is told of
-    /// them on its socket.
-    Worker,
+    /// An execution of an exploration; its job is in this file. A worker has none, and
+    /// is told its jobs.
+    Explore(Option<PathBuf>),
     /// The operating system; the run only collects the may-trigger relation.
     Collect,
 }
@@ -118,7 +116,7 @@ impl Scheduler {
         match self {
             Scheduler::Named(name) => name,
             Scheduler::Replay(_) => REPLAY,
-            Scheduler::Explore(_) | Scheduler::Worker => EXPLORE,
+            Scheduler::Explore(_) => EXPLORE,
             Scheduler::Collect => "drfinder-collect",
         }
     }
@@ -134,6 +132,10 @@ impl From<&str> for Scheduler {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
     pub scheduler: Scheduler,
+    /// One execution after the other: the JVM is a worker, which is told of them on its
+    /// socket ([`crate::execution`]).
+    #[serde(default)]
+    pub worker: bool,
     #[serde(default)]
     pub seed: u64,
     /// Of PCT; the strategy's own if absent.
@@ -175,6 +177,7 @@ impl Control {
     pub fn new(scheduler: impl Into<Scheduler>, seed: u64) -> Control {
         Control {
             scheduler: scheduler.into(),
+            worker: false,
             seed,
             depth: None,
             steps: None,

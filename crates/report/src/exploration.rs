@@ -54,6 +54,21 @@ pub fn verdict(report: &Report) -> Option<String> {
     Some(text)
 }
 
+/// How many schedules `detect` has tried, where there were several.
+pub fn schedules(report: &Report) -> Option<String> {
+    let schedules = report.schedules.as_ref().filter(|s| s.tried > 1)?;
+    let mut text = format!(
+        "{} tried, {} different\n",
+        counted(schedules.tried, "schedule", "schedules"),
+        schedules.different
+    );
+    if let Some(why) = &schedules.isolated {
+        let why = clean_line(why);
+        text += &format!("  = every run had a JVM of its own: {why}\n");
+    }
+    Some(text)
+}
+
 /// What was looked at besides, where not all could be.
 fn sampled(samples: &Samples) -> String {
     if samples.made == 0 {

@@ -75,10 +75,14 @@ pub fn render(
     page.suppressed(report)?;
     page.baseline(report)?;
     page.verdict(report)?;
-    match crate::exploration::verdict(report) {
-        Some(text) => page.out.write_all(text.as_bytes()),
-        None => Ok(()),
+    let looked_at = [
+        crate::exploration::verdict(report),
+        crate::exploration::schedules(report),
+    ];
+    for text in looked_at.into_iter().flatten() {
+        page.out.write_all(text.as_bytes())?;
     }
+    Ok(())
 }
 
 /// The two lines of the program from which the JDK was called when something

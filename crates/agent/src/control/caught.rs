@@ -27,6 +27,12 @@ type Key = (String, usize, i64, usize, i64);
 pub(super) struct Told(Mutex<FxHashSet<Key>>);
 
 impl Told {
+    /// Another execution begins.
+    pub fn restart(&self) {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        told.clear();
+    }
+
     /// Whether it is to be told now.
     fn is_new(&self, key: Key) -> bool {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -20,18 +20,31 @@ const LIMIT: i32 = 115;
 const DIVERGED: i32 = 116;
 const CUT: i32 = 117;
 
+/// The exit code of a JVM whose run ended so; `failed`: its main thread by an exception.
+pub(super) fn exit_code(end: RunEnd, failed: bool) -> i32 {
+    match end {
+        RunEnd::Deadlock => DEADLOCK,
+        RunEnd::Livelock => LIVELOCK,
+        RunEnd::Stuck => STUCK,
+        RunEnd::Limit => LIMIT,
+        RunEnd::Diverged => DIVERGED,
+        RunEnd::Cut => CUT,
+        _ => i32::from(failed),
+    }
+}
+
 impl Control {
     pub(super) fn end_in_deadlock(&self, a: &Agent, jni: Jni, cycle: &[Thread]) {
         if !self.is_over.swap(true, Ordering::AcqRel) {
             if self.guided(|g| g.has_refuted_deadlock()) == Some(true) {
-                return self.end_run(a, RunEnd::Cut, CUT);
+                return self.end_run(a, RunEnd::Cut);
             }
             let threads = self.blocked_threads(a, jni, cycle);
             a.findings.write(Line::Deadlock(StuckThreads {
                 cycle: !cycle.is_empty(),
                 threads,
             }));
-            self.end_run(a, RunEnd::Deadlock, DEADLOCK);
+            self.end_run(a, RunEnd::Deadlock);
         }
     }
 
@@ -42,7 +55,7 @@ impl Control {
                 cycle: false,
                 threads,
             }));
-            self.end_run(a, RunEnd::Livelock, LIVELOCK);
+            self.end_run(a, RunEnd::Livelock);
         }
     }
 
@@ -51,13 +64,13 @@ impl Control {
             let why = format!("more than {} scheduling steps", self.settings.max_steps);
             let dump = String::new();
             a.findings.write(Line::Stuck { why, dump });
-            self.end_run(a, RunEnd::Limit, LIMIT);
+            self.end_run(a, RunEnd::Limit);
         }
     }
 
     pub(super) fn end_diverged(&self, a: &Agent) {
         if !self.is_over.swap(true, Ordering::AcqRel) {
-            self.end_run(a, RunEnd::Diverged, DIVERGED);
+            self.end_run(a, RunEnd::Diverged);
         }
     }
 
@@ -67,19 +80,19 @@ impl Control {
             let dump = jni.map(|jni| self.dump(a, jni)).unwrap_or_default();
             let why = why.to_owned();
             a.findings.write(Line::Stuck { why, dump });
-            self.end_run(a, RunEnd::Stuck, STUCK);
+            self.end_run(a, RunEnd::Stuck);
         }
     }
 
     /// Everything is written down; then the process ends at once, since its
     /// threads cannot.
-    fn end_run(&self, a: &Agent, outcome: RunEnd, code: i32) {
+    fn end_run(&self, a: &Agent, outcome: RunEnd) {
         // A thread that comes here never gets a turn again; another execution follows.
-        if code != STUCK && self.end_execution(outcome) {
+        if outcome != RunEnd::Stuck && self.end_execution(outcome) {
             return;
         }
         guard(|| a.finish_with(outcome));
-        crate::natives::exit_now(code);
+        crate::natives::exit_now(exit_code(outcome, false));
     }
 
     /// All live threads, or those of a cycle: who waits for what, held by whom.
@@ -257,6 +270,9 @@ impl Control {
 
     /// Nobody caught it.
     pub fn uncaught(&self, a: &Agent, jni: Jni, exception: Ref) {
+        if let (Some(worker), Some(me)) = (&self.worker, Place::current()) {
+            worker.has_died(me.thread);
+        }
         let name = Place::current().map_or_else(
             || a.jvmti.thread(a.jvmti.current_thread(jni)).0,
             |p| p.name.clone(),

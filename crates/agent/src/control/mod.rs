@@ -11,7 +11,7 @@
 //! | `blocking` | the JDK's natives that block, done here in virtual time |
 //! | `exploring` | what is a step of its own when all schedules are explored |
 //! | `naming` | names of objects that are the same in equivalent executions |
-//! | `worker`, `stub` | execution after execution in one JVM |
+//! | `worker`, `stub`, `printed` | execution after execution in one JVM |
 //! | `outside` | natives that block elsewhere, monitors that the JVM hands out |
 //! | `watch` | a thread that is stuck where nobody can stop it |
 //! | `ending` | deadlocks, livelocks and limits: what is said, and the end |
@@ -32,6 +32,7 @@ mod naming;
 pub mod outside;
 mod place;
 mod points;
+mod printed;
 mod settings;
 mod stub;
 mod watch;
@@ -60,6 +61,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 /// How long threads outside control may take to wake somebody before nobody
 /// being able to run is called a deadlock.
 const GRACE_MS: u64 = 300;
+/// The same in a worker where there are no threads outside control.
+const HASTE_MS: u64 = 10;
 
 #[derive(Debug)]
 pub struct Control {
@@ -93,6 +96,7 @@ pub struct Control {
 #[derive(Debug)]
 struct State {
     world: SchedulerState,
+    seed: u64,
     journal: Journal,
     hits: u64,
     /// Target sites that have come to a point, and what they do.
@@ -101,6 +105,20 @@ struct State {
     reached: u8,
     /// Processes that the program has started and whose end nobody awaits yet.
     forked: FxHashSet<i64>,
+}
+
+impl State {
+    fn new(world: SchedulerState, journal: Journal, seed: u64) -> State {
+        State {
+            world,
+            seed,
+            journal,
+            hits: 0,
+            targets: FxHashMap::default(),
+            reached: 0,
+            forked: FxHashSet::default(),
+        }
+    }
 }
 
 /// Fields that are read and written from here.
@@ -148,14 +166,7 @@ impl Control {
         let worker = settings.is_worker().then(worker::Worker::default);
         let cpus = std::thread::available_parallelism().map_or(1, |n| n.get());
         Ok(Control {
-            state: Mutex::new(State {
-                world,
-                journal,
-                hits: 0,
-                targets: FxHashMap::default(),
-                reached: 0,
-                forked: FxHashSet::default(),
-            }),
+            state: Mutex::new(State::new(world, journal, settings.seed)),
             cpu: settings
                 .cpu
                 .unwrap_or(std::process::id() as usize)
@@ -367,8 +378,13 @@ impl Control {
             self.end_in_deadlock(a, jni, &cycle);
             return false;
         }
-        let grace = std::time::Duration::from_millis(GRACE_MS);
-        let turns = self.lock().world.turns();
+        let (turns, outside) = {
+            let state = self.lock();
+            (state.world.turns(), state.world.is_anybody_outside())
+        };
+        // What a worker sees for the first time is looked at again elsewhere.
+        let hasty = self.worker.is_some() && !outside;
+        let grace = std::time::Duration::from_millis(if hasty { HASTE_MS } else { GRACE_MS });
         match me {
             Some(me) => {
                 if me.await_turn_for(grace) {
@@ -497,6 +513,7 @@ impl Control {
         let digest = state.journal.finish(outcome);
         let State {
             world,
+            seed,
             hits,
             reached,
             ..
@@ -516,7 +533,7 @@ impl Control {
         });
         ControlSummary {
             strategy: self.settings.name().to_owned(),
-            seed: self.settings.seed,
+            seed: *seed,
             steps: counts.steps,
             switches: counts.switches,
             forced_spins: counts.spins,

@@ -117,7 +117,7 @@ impl Control {
         poll(&mut fds, Some(&now)) == Ok(0)
     }
 
-    fn file_number(&self, jni: Jni, stream: Ref) -> Option<i32> {
+    pub(super) fn file_number(&self, jni: Jni, stream: Ref) -> Option<i32> {
         let class = jni.class_of(stream);
         let descriptor = jni.reference_field(class, "fd", "Ljava/io/FileDescriptor;")?;
         let fd = jni.object_field(stream, descriptor);

@@ -20,6 +20,7 @@ pub(super) const SPURIOUS: &str = "spurious";
 pub struct Settings {
     /// None: the operating system.
     pub scheduler: Option<Scheduler>,
+    worker: bool,
     pub seed: u64,
     pub depth: u32,
     pub steps: u64,
@@ -58,6 +59,7 @@ impl Settings {
         let clock = asked.clock.map(u64::try_from).transpose();
         let mut settings = Settings {
             scheduler,
+            worker: asked.worker,
             seed: asked.seed,
             depth: asked.depth.unwrap_or(params.depth),
             steps: asked.steps.unwrap_or(params.steps),
@@ -105,7 +107,7 @@ impl Settings {
     }
 
     pub fn is_worker(&self) -> bool {
-        self.scheduler == Some(Scheduler::Worker)
+        self.worker
     }
 
     pub fn is_replaying(&self) -> bool {
@@ -113,17 +115,14 @@ impl Settings {
     }
 
     pub fn is_exploring(&self) -> bool {
-        matches!(
-            self.scheduler,
-            Some(Scheduler::Explore(_) | Scheduler::Worker)
-        )
+        matches!(self.scheduler, Some(Scheduler::Explore(_)))
     }
 
     /// Whether a strategy says who goes on.
     pub fn is_on(&self) -> bool {
         match &self.scheduler {
             None | Some(Scheduler::Collect) => false,
-            Some(Scheduler::Replay(_) | Scheduler::Explore(_) | Scheduler::Worker) => true,
+            Some(Scheduler::Replay(_) | Scheduler::Explore(_)) => true,
             // What is not known is refused when its strategy is made.
             Some(Scheduler::Named(_)) => {
                 self.registered().is_none_or(schedule::Scheduler::is_serial)
@@ -162,31 +161,41 @@ impl Settings {
     pub fn strategy(&mut self, relation: Option<Arc<Plan>>) -> Result<Decider, String> {
         match self.scheduler.clone() {
             Some(Scheduler::Replay(path)) => self.replay(&path),
-            Some(Scheduler::Worker) => {
+            Some(Scheduler::Explore(None)) => {
                 let nothing = explore::Guide::new(vec![], explore::Order::default(), None);
                 Ok(Guided::new(nothing).into())
             }
-            Some(Scheduler::Explore(path)) => {
+            Some(Scheduler::Explore(Some(path))) => {
                 let bytes = std::fs::read(&path)
                     .map_err(|e| format!("cannot read the job {}: {e}", path.display()))?;
                 let job: explore::Job = serde_json::from_slice(&bytes)
                     .map_err(|e| format!("{} is no job: {e}", path.display()))?;
                 Ok(Guided::new(job.guide()).into())
             }
-            Some(Scheduler::Named(name)) => {
-                let params = Params {
-                    seed: self.seed,
-                    depth: self.depth,
-                    steps: self.steps,
-                    pair: None, // sites get their numbers later; see Fact::Target
-                    relation,
-                };
-                schedule::strategy(&name, &params)
-                    .map(Decider::from)
-                    .ok_or_else(|| format!("unknown strategy `{name}`"))
-            }
+            Some(Scheduler::Named(name)) => self.named(&name, self.seed, relation),
             Some(Scheduler::Collect) | None => Err("nobody controls this run".into()),
         }
+    }
+
+    /// The strategy of the registry that was asked for, with another seed.
+    pub fn reseeded(&self, seed: u64) -> Option<Decider> {
+        match &self.scheduler {
+            Some(Scheduler::Named(name)) => self.named(name, seed, None).ok(),
+            _ => None,
+        }
+    }
+
+    fn named(&self, name: &str, seed: u64, relation: Option<Arc<Plan>>) -> Result<Decider, String> {
+        let params = Params {
+            seed,
+            depth: self.depth,
+            steps: self.steps,
+            pair: None, // sites get their numbers later; see Fact::Target
+            relation,
+        };
+        schedule::strategy(name, &params)
+            .map(Decider::from)
+            .ok_or_else(|| format!("unknown strategy `{name}`"))
     }
 
     fn replay(&mut self, path: &Path) -> Result<Decider, String> {

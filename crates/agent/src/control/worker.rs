@@ -1,7 +1,7 @@
 //! A worker: execution after execution in one JVM. `PhotofinishWorker` in the
 //! bridge leads; here is what the agent puts back in between, and how it talks to
-//! the coordinator, which listens on a socket in the run directory: a line a job,
-//! a line an answer.
+//! the coordinator, which listens on a socket in the run directory: a line that asks
+//! for executions, a line that answers.
 //!
 //! All of an execution happens before all of the next one: the leading thread knows
 //! everything before it starts the next main thread. So what FastTrack remembers of
@@ -10,31 +10,36 @@
 //! said in the answer, and the coordinator starts another worker, or makes every
 //! execution in a JVM of its own.
 
-use super::{Control, Place, State};
+use super::printed::Printed;
+use super::{Control, Journal, Place, State};
 use crate::Agent;
 use crate::jni::{Jni, Ref};
-use protocol::execution::Answer;
+use protocol::execution::{Answer, Ask, Seeded, WorkerRun};
 use protocol::{RunEnd, files};
-use rustc_hash::{FxHashMap, FxHashSet};
-use schedule::{Guided, SchedulerState, Status, Thread};
+use rustc_hash::FxHashMap;
+use schedule::{Decider, Guided, SchedulerState, Status, Thread};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 /// Executions after which a fresh JVM is cheaper than what has piled up.
 const MOST_EXECUTIONS: u64 = 20_000;
 /// Threads that may be left behind.
 const MOST_LEFT: u32 = 400;
+/// How long executions are collected before they are answered together.
+const BATCH: Duration = Duration::from_millis(50);
 
 type Classes = FxHashMap<Box<[u8]>, Option<Vec<u8>>>;
 
 #[derive(Debug, Default)]
 pub struct Worker {
     line: Mutex<Option<BufReader<UnixStream>>>,
+    batch: Mutex<Batch>,
     /// How the execution ended.
     outcome: Mutex<Option<RunEnd>>,
     ended: Condvar,
@@ -46,7 +51,29 @@ pub struct Worker {
     classes: Mutex<Classes>,
     /// Sites that mean a class of this execution.
     fleeting: Mutex<Vec<u32>>,
-    has_stub: std::sync::atomic::AtomicBool,
+    has_stub: AtomicBool,
+    /// The main thread ended by an exception.
+    has_failed: AtomicBool,
+    printed: Mutex<Printed>,
+}
+
+/// Executions that were asked for together.
+#[derive(Debug)]
+struct Batch {
+    /// Seeds that are left.
+    seeds: std::ops::Range<u64>,
+    began: Instant,
+    made: Vec<WorkerRun>,
+}
+
+impl Default for Batch {
+    fn default() -> Batch {
+        Batch {
+            seeds: 0..0,
+            began: Instant::now(),
+            made: Vec::new(),
+        }
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -54,8 +81,24 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Worker {
-    /// The next job; none if nobody is there any more.
-    fn next_job(&self, out: &Path) -> Option<explore::Job> {
+    /// The next execution: who decides, and its seed; none if nobody is there any more.
+    fn next(&self, control: &Control, out: &Path) -> Option<(Decider, u64)> {
+        let settings = &control.settings;
+        let mut batch = lock(&self.batch);
+        if batch.seeds.is_empty() {
+            match self.next_ask(out)? {
+                Ask::Job(job) => return Some((Guided::new(job.guide()).into(), settings.seed)),
+                Ask::Seeds { first, count } => {
+                    batch.seeds = first..first.saturating_add(count);
+                    batch.began = Instant::now();
+                }
+            }
+        }
+        let seed = batch.seeds.next()?;
+        Some((settings.reseeded(seed)?, seed))
+    }
+
+    fn next_ask(&self, out: &Path) -> Option<Ask> {
         let mut line = lock(&self.line);
         if line.is_none() {
             *line = Some(BufReader::new(connect(out).ok()?));
@@ -80,6 +123,16 @@ impl Worker {
     fn end(&self, outcome: RunEnd) {
         *lock(&self.outcome) = Some(outcome);
         self.ended.notify_all();
+    }
+
+    /// A thread ended by an exception.
+    pub(super) fn has_died(&self, thread: Thread) {
+        self.has_failed.fetch_or(thread == 0, Ordering::AcqRel);
+    }
+
+    /// The program prints; false if that is no output of it.
+    pub(super) fn print(&self, file: i32, bytes: &[u8]) -> bool {
+        lock(&self.printed).add(file, bytes)
     }
 
     /// Something that no JVM but a fresh one has as it was.
@@ -134,18 +187,18 @@ impl Control {
         let Some(worker) = &self.worker else {
             return false;
         };
-        let Some(job) = worker.next_job(&a.options.out) else {
+        let Some((decider, seed)) = worker.next(self, &a.options.out) else {
             crate::natives::exit_now(0);
         };
         if worker.made.fetch_add(1, Ordering::Relaxed) == 0 {
             super::place::run_on([self.cpu]);
             self.start_watch();
         }
-        self.restart(a, jni, worker, &job);
+        self.restart(a, jni, worker, (decider, seed));
         true
     }
 
-    fn restart(&self, a: &Agent, jni: Jni, worker: &Worker, job: &explore::Job) {
+    fn restart(&self, a: &Agent, jni: Jni, worker: &Worker, (decider, seed): (Decider, u64)) {
         Place::next_generation();
         a.findings.take();
         a.check.lock().unwrap_or_else(|e| e.into_inner()).restart();
@@ -155,18 +208,19 @@ impl Control {
         }
         self.names.restart(a, jni);
         self.callers.restart();
+        self.told.restart();
         lock(&self.named).clear();
         *lock(&worker.outcome) = None;
-        let mut state = self.lock();
-        let guided = Guided::new(job.guide());
-        *state = State {
-            world: SchedulerState::new(guided, self.settings.seed, self.settings.max_steps),
-            journal: super::Journal::none(),
-            hits: 0,
-            targets: FxHashMap::default(),
-            reached: 0,
-            forked: FxHashSet::default(),
+        *lock(&worker.printed) = Printed::default();
+        worker.has_failed.store(false, Ordering::Release);
+        let journal = match self.settings.is_exploring() {
+            true => Journal::none(),
+            false => Journal::create(&self.settings).unwrap_or_else(|_| Journal::none()),
         };
+        let mut world = SchedulerState::new(decider, seed, self.settings.max_steps);
+        world.wake_spuriously(self.settings.spurious);
+        let mut state = self.lock();
+        *state = State::new(world, journal, seed);
         let mut places = self.places.write().unwrap_or_else(|e| e.into_inner());
         places.clear();
         drop(places);
@@ -245,20 +299,46 @@ impl Control {
             worker.complain(complaint);
         }
         let outcome = lock(&worker.outcome).unwrap_or(RunEnd::Exit);
-        let execution = self.told(a);
+        let run = self.run_of_worker(a, worker, outcome);
         let mut last = self.leaves_something(a, jni, worker);
         last |= worker.made.load(Ordering::Relaxed) >= MOST_EXECUTIONS;
         let unfit = lock(&worker.unfit).clone();
         last |= unfit.is_some();
+        let mut batch = lock(&worker.batch);
+        batch.made.push(run);
+        if !last && !batch.seeds.is_empty() && batch.began.elapsed() < BATCH {
+            return;
+        }
+        batch.seeds = 0..0;
         let answer = Answer {
-            outcome,
-            execution,
-            findings: a.findings.take(),
+            made: std::mem::take(&mut batch.made),
             unfit,
             is_last: last,
         };
         if !worker.send(&answer) || last {
             crate::natives::exit_now(0);
+        }
+    }
+
+    fn run_of_worker(&self, a: &Agent, worker: &Worker, outcome: RunEnd) -> WorkerRun {
+        let (execution, seeded) = match self.settings.is_exploring() {
+            true => (self.told(a), None),
+            false => {
+                let failed = worker.has_failed.load(Ordering::Acquire);
+                let printed = std::mem::take(&mut *lock(&worker.printed));
+                let seeded = Seeded {
+                    control: self.summary(a, outcome),
+                    exit: super::ending::exit_code(outcome, failed),
+                    ..printed.told()
+                };
+                (None, Some(seeded))
+            }
+        };
+        WorkerRun {
+            outcome,
+            findings: a.findings.take(),
+            execution,
+            seeded,
         }
     }
 

@@ -49,8 +49,11 @@ impl Mixture<'_> {
         if config.max_executions == 0 {
             return Ok(Space::TooLarge);
         }
-        let mut control =
-            controlled_run::control(&config.control, Scheduler::Worker, config.control.seed);
+        let mut control = controlled_run::control(
+            &config.control,
+            Scheduler::Explore(None),
+            config.control.seed,
+        );
         control.max_steps = Some(config.control.max_steps.unwrap_or(MAX_STEPS));
         let limit = config.launch.time_limit.map_or(LIMIT, |l| l.min(LIMIT));
         let by_then = Instant::now().checked_add(limit);

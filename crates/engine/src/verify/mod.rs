@@ -104,8 +104,11 @@ pub(crate) fn with(
 }
 
 fn control(config: &VerifyConfig) -> Control {
-    let mut control =
-        controlled_run::control(&config.control, Scheduler::Worker, config.control.seed);
+    let mut control = controlled_run::control(
+        &config.control,
+        Scheduler::Explore(None),
+        config.control.seed,
+    );
     control.max_steps = Some(config.control.max_steps.unwrap_or(MAX_STEPS));
     control
 }

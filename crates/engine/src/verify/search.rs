@@ -11,6 +11,7 @@ mod workers;
 
 use crate::controlled_run;
 use crate::error::{Context, Error};
+use crate::executions::keys;
 use crate::launch::{Launcher, Plan, RunDir};
 use crate::session::{Accidents, Session};
 use driver::options::{Control, Mode, Statement};
@@ -279,8 +280,8 @@ impl<'a> Search<'a> {
             samples: self.samples.clone(),
             has_enough: self.has_enough,
             bound: self.asked.config.preemptions,
-            reused: self.workers.made(),
-            isolated: self.workers.why_not(),
+            reused: self.workers.reuse.made(),
+            isolated: self.workers.reuse.why_not(),
         }
     }
 
@@ -391,7 +392,7 @@ impl<'a> Search<'a> {
             .filter_map(|n| self.statements.get(*n as usize).cloned())
             .collect();
         Control {
-            scheduler: job.map_or(Scheduler::Worker, Scheduler::Explore),
+            scheduler: Scheduler::Explore(job),
             pair: (!points.is_empty()).then(|| [points, vec![]]),
             ..self.asked.control.clone()
         }
@@ -599,27 +600,6 @@ fn same(task: &Task) -> u64 {
     let mut hasher = DefaultHasher::new();
     (task.round, format!("{:?}", task.job.beginning)).hash(&mut hasher);
     hasher.finish()
-}
-
-/// What an execution shows, in words that are the same for the same.
-fn keys(found: &Findings) -> Vec<String> {
-    let line = |f: &Frame| format!("{}.{}:{:?}", f.class, f.method, f.line.or(f.bci));
-    let races = found.races.iter().map(|race| {
-        let mut lines = race.accesses.each_ref().map(|a| line(&a.frame));
-        lines.sort();
-        format!("race {:?} {lines:?}", race.location)
-    });
-    let stills = found.deadlocks.iter().chain(&found.livelocks);
-    let stills = stills.map(|still| {
-        let at = |t: &findings::finding::Waiting| t.stack.first().map(line);
-        let threads: Vec<_> = still.threads.iter().map(at).collect();
-        format!("deadlock {threads:?}")
-    });
-    let failures = found.uncaught.iter().map(|failure| {
-        let at = failure.stack.first().map(line);
-        format!("failure {} {at:?}", failure.class())
-    });
-    races.chain(stills).chain(failures).collect()
 }
 
 /// All accesses to what may be this location.

@@ -73,6 +73,8 @@ impl Detect {
             detector: self.detector.0,
             scheduler: self.scheduler,
             runs: self.runs,
+            jobs: self.jobs as usize,
+            isolate: self.isolate,
             depth: self.depth,
             relation: self.relation.clone(),
             output,

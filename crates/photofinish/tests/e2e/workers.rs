@@ -110,6 +110,87 @@ fn what_cannot_be_put_back_is_said() {
     }
 }
 
+/// Of a run by a strategy: its seed, and all that must be the same however it was made.
+fn rows(found: &Detected) -> Vec<[Value; 6]> {
+    let rows = found.report["runs"].as_array().unwrap().iter();
+    let members = ["seed", "digest", "ended", "exit", "steps", "races"];
+    rows.map(|row| members.map(|member| row[member].clone()))
+        .collect()
+}
+
+/// How many seeds are tried in reused JVMs, and how many of them in fresh ones. More by
+/// `PHOTOFINISH_SEEDS=1000,10`.
+fn seeds() -> (u64, usize) {
+    let asked = std::env::var("PHOTOFINISH_SEEDS").unwrap_or_default();
+    let asked = asked.split_once(',');
+    asked.map_or((12, 4), |(all, some)| {
+        (all.parse().unwrap(), some.parse().unwrap())
+    })
+}
+
+/// One seed makes the same run in a JVM that is used again and in a fresh one.
+#[test]
+fn seeds_mean_the_same_in_reused_and_fresh_jvms() {
+    let (all, some) = seeds();
+    let racy = Expected::load("racy");
+    let ordered = Expected::load("ordered");
+    let racy = |name: &str| racy.program("racy", racy.section(name));
+    let ordered = |name: &str| ordered.program("ordered", ordered.section(name));
+    let programs = [
+        relay(&["plain"]),
+        relay(&["wedge"]),
+        racy("linked-hash-map-get"),
+        racy("int-field"),
+        ordered("synchronizer-latch"),
+        ordered("monitor-ping-pong"),
+    ];
+    for (at, program) in programs.iter().enumerate() {
+        let scheduler = ["random", "pct", "pos"][at % 3];
+        let results = tempfile::tempdir().unwrap();
+        let detect = |options: &[&str]| {
+            let results = results.path().to_str().unwrap();
+            let common = ["--scheduler", scheduler, "--results", results];
+            program.detect(&[&common[..], options].concat())
+        };
+        let again = detect(&["--runs", &all.to_string()]);
+        let schedules = &again.report["schedules"];
+        assert_eq!(
+            schedules["isolated"],
+            Value::Null,
+            "{program:?}: {schedules}"
+        );
+        assert_eq!(schedules["tried"], all);
+        assert!(
+            schedules["reused_jvms"].as_u64().unwrap() > all / 3,
+            "{schedules}"
+        );
+        let rows_again = rows(&again);
+        let every = rows_again.len().div_ceil(some);
+        for row in rows_again.iter().skip(2).step_by(every) {
+            let alone = detect(&["--seed", &row[0].to_string(), "--isolate"]);
+            assert_eq!(rows(&alone), std::slice::from_ref(row), "{program:?}");
+            let known = again.locations();
+            let of_both = alone.locations().iter().all(|at| known.contains(at));
+            assert!(of_both, "{program:?}: {:?}", alone.locations());
+        }
+    }
+}
+
+#[test]
+fn runs_that_cannot_be_put_back_are_made_alone() {
+    let found = relay(&["exit", "2"]).detect(&["--scheduler", "random", "--runs", "5"]);
+    let schedules = &found.report["schedules"];
+    assert_eq!(
+        schedules["isolated"], "it ends the JVM itself",
+        "{schedules}"
+    );
+    assert_eq!(
+        (&schedules["tried"], &schedules["reused_jvms"]),
+        (&5.into(), &0.into())
+    );
+    assert_eq!(found.report["runs"].as_array().unwrap().len(), 5);
+}
+
 /// The process of a worker of this tool, as soon as there is one.
 fn worker(tool: u32) -> Option<u32> {
     let is_worker = |pid: &u32| {
@@ -118,7 +199,7 @@ fn worker(tool: u32) -> Option<u32> {
         let out = line.split('\0').find_map(|arg| arg.split_once("=out="));
         let request = out.and_then(|(_, out)| std::fs::read(format!("{out}/request.json")).ok());
         let request = request.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
-        request.is_some_and(|request| request["control"]["scheduler"] == "worker")
+        request.is_some_and(|request| request["control"]["worker"] == true)
     };
     let limit = Instant::now() + Duration::from_secs(100);
     while Instant::now() < limit {

@@ -77,19 +77,19 @@ final class PhotofinishControl {
         return known[site] == 1;
     }
 
-    /** Objects are known by the order in which points first came to them. */
+    /** Objects are known by the order in which points of this execution first came to them. */
     static int number(PhotofinishShadow s) {
         int number = s.number;
-        return number <= past ? newNumber(s) : number;
+        return number <= past ? newNumber(s) : number - past;
     }
 
     private static synchronized int newNumber(PhotofinishShadow s) {
         if (s.number <= past) {
             int number = ++numbers;
-            if (EXPLORE) PhotofinishNative.named(number, s.isClass ? s.made : nameOf(s));
+            if (EXPLORE) PhotofinishNative.named(number - past, s.isClass ? s.made : nameOf(s));
             s.number = number;
         }
-        return s.number;
+        return s.number - past;
     }
 
     /** The caller has the object at hand: it is alive, whatever it is kept by here. */
@@ -107,7 +107,7 @@ final class PhotofinishControl {
     /** For the agent: the number of an object; 0 if it has none and is not to get one. */
     static int numberOf(Object o, boolean give) {
         PhotofinishShadow s = PhotofinishTable.find(o);
-        return give ? number(s) : s.number <= past ? 0 : s.number;
+        return give ? number(s) : Math.max(s.number - past, 0);
     }
 
     // Monitors.
@@ -164,7 +164,7 @@ final class PhotofinishControl {
 
     /** Who waits has given it a number. The JDK's own threads come here too, and must give none. */
     static void released(PhotofinishShadow s) {
-        if (ON && s.number > past) PhotofinishNative.released(s.number);
+        if (ON && s.number > past) PhotofinishNative.released(s.number - past);
     }
 
     // Locks and atomics.
@@ -455,7 +455,7 @@ final class PhotofinishControl {
 
     /** An object by its number. */
     static String named(int number) {
-        PhotofinishShadow s = PhotofinishTable.numbered(number);
+        PhotofinishShadow s = PhotofinishTable.numbered(number + past);
         if (s == null) return "an object that is gone";
         PhotofinishThread mine = hush();
         try {
@@ -477,7 +477,7 @@ final class PhotofinishControl {
         }
     }
 
-    /** 1 if the thread holds a lock that was there before the execution. */
+    /** 1 if the thread holds a lock that may have been there before the execution. */
     static int holdsForeign(Thread thread) {
         PhotofinishThread t = thread.$pf;
         if (t == null) return 1;
@@ -485,10 +485,18 @@ final class PhotofinishControl {
             PhotofinishShadow s = t.held[i];
             Object o = U.getReference(s, REFERENT);
             if (o == null) continue;
-            boolean foreign = s.isClass ? ((Class<?>) o).getClassLoader0() == null : PhotofinishNative.isOlder(o);
+            boolean foreign = s.isClass ? ((Class<?>) o).getClassLoader0() == null : isOlder(o);
             if (foreign) return 1;
         }
         return 0;
+    }
+
+    /** Explorations know. Elsewhere, what is of a class of the JDK and no plain lock or collection may be. */
+    private static boolean isOlder(Object o) {
+        if (EXPLORE) return PhotofinishNative.isOlder(o);
+        Class<?> c = o.getClass();
+        if (c == Object.class || c.getClassLoader0() != null) return false;
+        return o instanceof java.util.Properties || !c.getName().startsWith("java.util.");
     }
 
     /** What a parked thread waits for, and on the last line the place of its holder, plus one. */

@@ -6,14 +6,15 @@
 //! sample becomes a scheduling point of the exploration, and what a sample shows that was
 //! not seen before is made again in a JVM of its own, and reported, as everything is.
 
+use super::Search;
 use super::workers::{Doubt, Given};
-use super::{Search, keys};
 use crate::error::Error;
+use crate::executions::keys;
 use crate::launch::RunDir;
 use driver::run::RunResult;
 use explore::{Execution, Job, Sample, Task, Way};
 use findings::finding::Findings;
-use protocol::execution::{self, Answer};
+use protocol::execution::{self, WorkerRun};
 use protocol::files;
 use std::collections::BTreeSet;
 
@@ -96,14 +97,14 @@ impl Search<'_> {
     }
 
     /// A worker has made a sample. What it shows for the first time is made again.
-    pub(super) fn sampled(&mut self, mut task: Task, answer: Answer) {
+    pub(super) fn sampled(&mut self, mut task: Task, run: WorkerRun) {
         let (Some(execution::Execution::Made(execution)), Some(sample)) =
-            (answer.execution, task.job.sample)
+            (run.execution, task.job.sample)
         else {
             return;
         };
         self.samples.add(sample, &execution);
-        let found = Findings::from_lines(answer.findings);
+        let found = Findings::from_lines(run.findings);
         let racing = self.racing(&found);
         let points = self.campaign.points();
         let is_new = keys(&found).iter().any(|key| !self.seen.contains(key))

@@ -1,25 +1,23 @@
 //! Executions in JVMs that make one after the other, a hundred times as fast as a
-//! JVM an execution.
+//! JVM an execution. How far they are trusted is in [`crate::executions::Reuse`].
 //!
-//! That is right only if an execution cannot tell which it is. So it is tried: the
-//! first execution of a round, made in a JVM of its own, must be the same twice in
+//! The first execution of a round, made in a JVM of its own, must be the same twice in
 //! a worker before workers are used. And a worker is believed as long as it says
 //! nothing new: an execution that shows something that was not seen before, that
 //! does not go as it was told, or over which workers die, is made again in a JVM of
-//! its own, and that is what counts. Where a worker was wrong, or a program leaves
-//! behind what cannot be put back, every execution gets its own JVM from then on,
-//! and the report says so.
+//! its own, and that is what counts.
 
-use super::{Gap, Search, is_killed, keys, same};
+use super::{Gap, Search, is_killed, same};
 use crate::error::Error;
+use crate::executions::{Reuse, keys, reuse};
 use crate::launch::{Plan, RunDir};
-use driver::options::{Control, Mode};
+use driver::options::Mode;
 use driver::pool::Next;
 use driver::process::Output;
 use driver::run::{Request, RunError, RunResult};
 use explore::{Campaign, Execution, Job, Task};
 use findings::finding::Findings;
-use protocol::execution::{self, Answer};
+use protocol::execution::{self, Answer, Ask, WorkerRun};
 use protocol::{RunEnd, files};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -27,8 +25,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 const WORTH_IT: u32 = 4;
 /// How often a worker makes the first execution before it is trusted.
 const TRIALS: u32 = 2;
-/// How often workers may be wrong, or die before they are trusted.
-const PATIENCE: u32 = 3;
 /// Workers that may die over one execution.
 const DEATHS: u32 = 2;
 
@@ -62,10 +58,7 @@ pub(super) enum Doubt {
 
 #[derive(Debug)]
 pub(super) struct Workers {
-    /// Why there are none.
-    off: Option<String>,
-    /// Nobody wants them.
-    unwanted: bool,
+    pub reuse: Reuse,
     round: u32,
     trust: Trust,
     /// The first execution of the round.
@@ -78,12 +71,6 @@ pub(super) struct Workers {
     again: VecDeque<(Task, Doubt)>,
     doubts: BTreeMap<usize, Doubt>,
     deaths: BTreeMap<u64, u32>,
-    wrong: u32,
-    /// Over trials.
-    died: u32,
-    made: u64,
-    hired: u64,
-    dirs: Vec<RunDir>,
     /// Of runs whose results nobody wants.
     stale: Vec<RunDir>,
 }
@@ -91,8 +78,7 @@ pub(super) struct Workers {
 impl Workers {
     pub fn new(isolate: bool) -> Workers {
         Workers {
-            off: None,
-            unwanted: isolate,
+            reuse: Reuse::new(isolate),
             round: 0,
             trust: Trust::Untried,
             root: None,
@@ -102,22 +88,8 @@ impl Workers {
             again: VecDeque::new(),
             doubts: BTreeMap::new(),
             deaths: BTreeMap::new(),
-            wrong: 0,
-            died: 0,
-            made: 0,
-            hired: 0,
-            dirs: Vec::new(),
             stale: Vec::new(),
         }
-    }
-
-    /// Executions that they made and that count.
-    pub fn made(&self) -> u64 {
-        self.made
-    }
-
-    pub fn why_not(&self) -> Option<String> {
-        self.off.clone()
     }
 
     /// An execution in a JVM of its own is about to be taken in.
@@ -130,20 +102,9 @@ impl Workers {
         }
     }
 
-    fn give_up(&mut self, why: &str) {
-        self.off.get_or_insert_with(|| why.to_owned());
-    }
-
     fn is_trying(&self) -> bool {
         let mut given = self.given.values();
         given.any(|given| matches!(given, Given::Trial))
-    }
-
-    fn is_wrong(&mut self) {
-        self.wrong += 1;
-        if self.wrong >= PATIENCE {
-            self.give_up("they were not the same in a JVM that is used again");
-        }
     }
 
     /// Points have changed: workers know other classes now.
@@ -166,7 +127,7 @@ impl<'a> Search<'a> {
         let round = self.campaign.round();
         self.workers.enter(round);
         let workers = &mut self.workers;
-        if workers.unwanted || workers.off.is_some() {
+        if !workers.reuse.is_on() {
             return None;
         }
         let (given, job) = match workers.trust {
@@ -192,7 +153,7 @@ impl<'a> Search<'a> {
             _ => return None,
         };
         self.workers.given.insert(number, given);
-        Some(Next::Ask(u64::from(round), Box::new(job)))
+        Some(Next::Ask(u64::from(round), Box::new(Ask::Job(job))))
     }
 
     /// An execution that is to have a JVM of its own.
@@ -226,8 +187,7 @@ impl<'a> Search<'a> {
             && workers.alone >= WORTH_IT
             && workers.root.is_none()
             && workers.reference.is_none()
-            && !workers.unwanted
-            && workers.off.is_none()
+            && workers.reuse.is_on()
             && !self.campaign.exhausted()
     }
 
@@ -239,7 +199,10 @@ impl<'a> Search<'a> {
             Some(execution::Execution::Made(execution)) => {
                 self.workers.root = Some((task, execution))
             }
-            _ => self.workers.give_up("the first could not be made again"),
+            _ => self
+                .workers
+                .reuse
+                .give_up("the first could not be made again"),
         }
     }
 
@@ -256,23 +219,13 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn new_worker(&mut self) -> Result<Request<'a>, Error> {
-        self.workers.hired += 1;
-        let dir = self
-            .launcher
-            .directory(&format!("worker-{}", self.workers.hired))?;
-        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let plan = Plan {
-            control: Some(Control {
-                cpu: Some(self.workers.hired as usize % cores),
-                ..self.control(None)
-            }),
+            control: Some(self.control(None)),
             repairs: self.asked.repairs.clone(),
             input: self.asked.input.clone(),
             ..Plan::new(Mode::FASTTRACK, Output::Capture)
         };
-        let request = self.launcher.request(&dir, plan);
-        self.workers.dirs.push(dir);
-        Ok(request)
+        self.workers.reuse.hire(self.launcher, plan)
     }
 
     /// A JVM has made the one execution that it was for.
@@ -302,13 +255,13 @@ impl<'a> Search<'a> {
         let went = self.campaign.progress().lost == lost;
         match doubt {
             Some(Doubt::Showed(all)) if !all.iter().all(|key| seen.contains(key)) => {
-                self.workers.is_wrong();
+                self.workers.reuse.was_wrong();
             }
-            Some(Doubt::Diverged) if went => self.workers.is_wrong(),
+            Some(Doubt::Diverged) if went => self.workers.reuse.was_wrong(),
             _ => {}
         }
         // A worker may have led the exploration astray.
-        if self.workers.made > 0 && !went && self.missing.len() > missing {
+        if self.workers.reuse.made() > 0 && !went && self.missing.len() > missing {
             self.start_again();
         }
         Ok(())
@@ -316,9 +269,8 @@ impl<'a> Search<'a> {
 
     /// Everything from the start, without workers. What was found was found.
     fn start_again(&mut self) {
-        self.workers
-            .give_up("they were not the same in a JVM that is used again");
-        self.workers.made = 0;
+        self.workers.reuse.give_up(reuse::NOT_THE_SAME);
+        self.workers.reuse.forget();
         self.workers.given.clear();
         self.workers.again.clear();
         self.workers.doubts.clear();
@@ -336,20 +288,24 @@ impl<'a> Search<'a> {
             return Ok(());
         };
         if let Some(why) = &answer.unfit {
-            self.workers.give_up(why);
+            self.workers.reuse.give_up(why);
             self.doubt(given, Doubt::Other);
             return Ok(());
         }
+        let Some(run) = answer.made.into_iter().next() else {
+            self.doubt(given, Doubt::Other);
+            return Ok(());
+        };
         match given {
-            Given::Trial => self.tried(&answer),
-            Given::Task(task) => return self.made(task, answer),
-            Given::Sample(task) => self.sampled(task, answer),
+            Given::Trial => self.tried(&run),
+            Given::Task(task) => return self.made(task, run),
+            Given::Sample(task) => self.sampled(task, run),
         }
         Ok(())
     }
 
-    fn tried(&mut self, answer: &Answer) {
-        let differs = match (&answer.execution, &self.workers.root) {
+    fn tried(&mut self, run: &WorkerRun) {
+        let differs = match (&run.execution, &self.workers.root) {
             (Some(execution::Execution::Made(now)), Some((_, then))) => difference(then, now),
             (Some(execution::Execution::Diverged(_)), _) => {
                 Some("it could not be made as it was told".into())
@@ -357,7 +313,7 @@ impl<'a> Search<'a> {
             _ => Some("it was not told of".into()),
         };
         if let Some(how) = differs {
-            self.workers.give_up(&format!(
+            self.workers.reuse.give_up(&format!(
                 "the first was not the same in a JVM that is used again: {how}"
             ));
         }
@@ -368,8 +324,8 @@ impl<'a> Search<'a> {
     }
 
     /// Takes in an execution of a worker, if there is nothing new about it.
-    fn made(&mut self, task: Task, answer: Answer) -> Result<(), Error> {
-        let found = Findings::from_lines(answer.findings);
+    fn made(&mut self, task: Task, run: WorkerRun) -> Result<(), Error> {
+        let found = Findings::from_lines(run.findings);
         if self.is_mishap(&found) {
             return Ok(self.campaign.give_back(&task)?);
         }
@@ -378,8 +334,8 @@ impl<'a> Search<'a> {
             self.doubt(Given::Task(task), Doubt::Showed(shown));
             return Ok(());
         }
-        let ended = matches!(answer.outcome, RunEnd::Exit | RunEnd::Deadlock);
-        let execution = match answer.execution {
+        let ended = matches!(run.outcome, RunEnd::Exit | RunEnd::Deadlock);
+        let execution = match run.execution {
             Some(execution::Execution::Made(execution)) if ended => execution,
             Some(execution::Execution::Diverged(_)) => {
                 self.doubt(Given::Task(task), Doubt::Diverged);
@@ -399,7 +355,7 @@ impl<'a> Search<'a> {
         self.out_of_hand(&found);
         let races = u64::from(!found.races.is_empty());
         match self.campaign.finish(&task, &execution, races, []) {
-            Ok(()) => self.workers.made += 1,
+            Ok(()) => self.workers.reuse.count(),
             Err(_) => self.doubt(Given::Task(task), Doubt::Diverged),
         }
         Ok(())
@@ -414,11 +370,7 @@ impl<'a> Search<'a> {
             Given::Task(task) => task,
             Given::Sample(_) => return Ok(()),
             Given::Trial => {
-                self.workers.died += 1;
-                if self.workers.died >= PATIENCE {
-                    self.workers
-                        .give_up("a JVM that is to be used again ended by itself");
-                }
+                self.workers.reuse.trial_died();
                 return Ok(());
             }
         };
