@@ -122,7 +122,7 @@ pub fn detect(config: &DetectConfig, progress: &dyn Progress) -> Result<Detected
     let results = runs.results();
     runs.keep(&launcher, &mut report)?;
     Ok(Detected {
-        answer: Answer { report, facts },
+        answer: Answer::new(report, facts),
         results,
     })
 }

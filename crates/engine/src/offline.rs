@@ -18,7 +18,7 @@ use std::io::{Read, Seek};
 use std::path::Path;
 use std::time::Instant;
 use trace::tables::{Site, SiteKind};
-use trace::{Ending, Event, Gap, Loc, ObjId, SiteId, Tables, ThreadId, Trace};
+use trace::{Event, Gap, Loc, ObjId, SiteId, Tables, ThreadId, Trace};
 
 const ACC_STATIC: u16 = 0x0008;
 
@@ -29,6 +29,7 @@ pub fn detect(path: &Path, detector: Kind, known: &Suppressions) -> Result<Answe
     let found = fold(&mut trace, detector);
     let found = found.with_context(|| format!("cannot read {}", path.display()))?;
     let threads = found.summary.as_ref().map_or(0, |s| s.threads);
+    let is_whole = found.warnings.is_empty();
 
     let seconds = start.elapsed().as_secs_f64();
     let exit = trace.footer().and_then(|footer| footer.exit_code);
@@ -50,7 +51,8 @@ pub fn detect(path: &Path, detector: Kind, known: &Suppressions) -> Result<Answe
     };
     let mut report = merge.finish(crate::tool(), "detect", program, seconds);
     let facts = Facts {
-        not_exercised: threads < 2 && report.races.is_empty(),
+        not_exercised: is_whole && threads < 2 && report.races.is_empty(),
+        limit_reached: !is_whole,
         ..Facts::default()
     };
     if facts.not_exercised {
@@ -59,7 +61,7 @@ pub fn detect(path: &Path, detector: Kind, known: &Suppressions) -> Result<Answe
             .push("only one thread did anything: nothing was exercised".into());
     }
     known.apply(&mut report);
-    Ok(Answer { report, facts })
+    Ok(Answer::new(report, facts))
 }
 
 /// Runs the detector over everything up to the first gap.
@@ -99,20 +101,10 @@ fn fold<R: Read + Seek>(trace: &mut Trace<R>, kind: Kind) -> Result<Findings, tr
 
 /// What a trace covers, and what it lacks; no races.
 pub(crate) fn covered<R>(trace: &Trace<R>, gap: Option<Gap>, events: u64) -> Findings {
-    let mut found = Findings::default();
-    if let Some(gap) = gap {
-        found.warnings.push(format!(
-            "synchronisation events from number {} on were lost with the program: \
-             what came after them was not looked at",
-            gap.first
-        ));
-    }
-    match trace.ending() {
-        Ending::Finished => {}
-        _ => found.warnings.push(
-            "the trace ends before the program did: races after that are not in it".to_owned(),
-        ),
-    }
+    let mut found = Findings {
+        warnings: traces::missing(trace, gap),
+        ..Findings::default()
+    };
     let names = Names::new(trace.tables());
     if let Some(footer) = trace.footer() {
         found.skipped = footer.skipped.iter().map(skipped).collect();

@@ -72,7 +72,7 @@ pub fn record(config: &RecordConfig) -> Result<Recorded, Error> {
     let whole = |trace: &TraceFile| *trace.ending() == Ending::Finished;
     facts.limit_reached |= !trace.as_ref().is_none_or(whole);
     Ok(Recorded {
-        answer: Answer { report, facts },
+        answer: Answer::new(report, facts),
         trace,
     })
 }

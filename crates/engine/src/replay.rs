@@ -160,7 +160,7 @@ pub fn replay(config: &ReplayConfig) -> Result<Replayed, Error> {
         ..facts
     };
     Ok(Replayed {
-        answer: Answer { report, facts },
+        answer: Answer::new(report, facts),
         name: kept.schedule.name.clone(),
         sameness,
         digest_then: kept.schedule.digest.clone(),

@@ -50,6 +50,7 @@ impl Facts {
     /// the same verdict.
     pub(crate) fn tell(self, report: &mut Report) {
         report.limit_reached = self.limit_reached;
+        report.not_exercised = self.not_exercised;
     }
 
     /// What a saved report says.
@@ -59,6 +60,7 @@ impl Facts {
         let incomplete = explored.is_some_and(|explored| !explored.complete);
         Facts {
             limit_reached: incomplete || report.limit_reached,
+            not_exercised: report.not_exercised,
             ..Facts::default()
         }
     }
@@ -72,6 +74,12 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// The report as it is saved: it says what the verdict needs.
+    pub(crate) fn new(mut report: Report, facts: Facts) -> Answer {
+        facts.tell(&mut report);
+        Answer { report, facts }
+    }
+
     /// What it comes to; `fail_on`: from which status on a race counts.
     pub fn verdict(&self, fail_on: Status) -> Verdict {
         decide(Some(&self.report), fail_on, self.facts)
@@ -245,6 +253,12 @@ mod tests {
         assert_eq!(Facts::from_saved(&suspected), Facts::default());
         LIMITED.tell(&mut suspected);
         assert_eq!(Facts::from_saved(&suspected), LIMITED);
+        let idle = Facts {
+            not_exercised: true,
+            ..Facts::default()
+        };
+        let answer = Answer::new(report("detect"), idle);
+        assert_eq!(Facts::from_saved(&answer.report), idle);
         let mut explored = report("verify");
         let incomplete = json!({ "complete": false, "executions": 3, "classes": 2, "rounds": 1,
             "pruned": 0, "max_depth": 4 });

@@ -309,6 +309,7 @@ impl Report {
             suppressed: Vec::new(),
             baseline: None,
             limit_reached: false,
+            not_exercised: false,
             warnings: Vec::new(),
             timing: Timing::default(),
             other: Default::default(),

@@ -292,6 +292,9 @@ pub struct Report {
     /// A limit or a signal ended the work before an answer to all that was asked.
     #[serde(default, skip_serializing_if = "is_false")]
     pub limit_reached: bool,
+    /// Nothing was exercised that could race.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub not_exercised: bool,
     /// Where the tool was not in control, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

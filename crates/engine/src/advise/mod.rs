@@ -170,7 +170,7 @@ pub(crate) fn with(
     report.warnings.append(&mut work.warnings);
     report.timing.total_s = began.elapsed().as_secs_f64();
     Ok(Advised {
-        answer: Answer { report, facts },
+        answer: Answer::new(report, facts),
         out_of_time: work.mixture.out_of_time(),
         interrupted: work.mixture.is_interrupted(),
         program: config.launch.program.clone(),
@@ -221,7 +221,7 @@ pub fn from_traces(files: &[PathBuf]) -> Result<Answer, Error> {
     let mut merge = findings::merge::Merge::new();
     let mut program = findings::result::Program::default();
     let mut warnings = Vec::new();
-    let mut threads = 0;
+    let (mut threads, mut is_whole) = (0, true);
     for file in files {
         let mut trace = traces::open(file)?;
         if program.args.is_empty() {
@@ -235,6 +235,7 @@ pub fn from_traces(files: &[PathBuf]) -> Result<Answer, Error> {
             warnings.push(too_long(&file.display().to_string()));
         }
         let mut found = shown.covered;
+        is_whole &= found.warnings.is_empty();
         threads = threads.max(found.summary.as_ref().map_or(0, |s| s.threads));
         found.races = shown.races;
         let run = findings::result::Run {
@@ -250,10 +251,11 @@ pub fn from_traces(files: &[PathBuf]) -> Result<Answer, Error> {
     let ids = ids(&report);
     put(&mut report, &paths, &judged, &ids, |_| None);
     let facts = Facts {
-        not_exercised: threads < 2,
+        not_exercised: is_whole && threads < 2,
+        limit_reached: !is_whole,
         ..Facts::default()
     };
-    Ok(Answer { report, facts })
+    Ok(Answer::new(report, facts))
 }
 
 fn too_long(what: &str) -> String {

@@ -149,7 +149,7 @@ pub fn confirm(config: &ConfirmConfig, progress: &dyn Progress) -> Result<Answer
     facts.limit_reached |= tried.limited || tried.interrupted;
     facts.tell(&mut report);
     store.finish(program, &report)?;
-    Ok(Answer { report, facts })
+    Ok(Answer::new(report, facts))
 }
 
 /// What came of the trials.

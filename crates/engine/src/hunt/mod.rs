@@ -141,10 +141,7 @@ pub fn hunt(config: &HuntConfig, progress: &dyn Progress) -> Result<Hunted, Erro
     hunt.all_stages()?;
     let facts = hunt.finish()?;
     Ok(Hunted {
-        answer: Answer {
-            report: hunt.report,
-            facts,
-        },
+        answer: Answer::new(hunt.report, facts),
         stages: hunt.done,
         complete: hunt.complete,
         exercised: hunt.exercised,

@@ -147,8 +147,10 @@ pub(crate) fn from_trace_until(
     let seconds = start.elapsed().as_secs_f64();
     let report = merge.finish(crate::tool(), "predict", input.program.clone(), seconds);
     let nothing = report.races.is_empty() && !checked.found;
+    let is_whole = input.covered.warnings.is_empty();
     let facts = Facts {
-        not_exercised: nothing && report.coverage.threads < 2,
+        not_exercised: is_whole && nothing && report.coverage.threads < 2,
+        limit_reached: !is_whole,
         ..Facts::default()
     };
     Ok(finish(config, report, &rows, checked, facts))
@@ -548,7 +550,7 @@ fn finish(
     report.properties = checked.properties;
     config.suppress.apply(&mut report);
     Predicted {
-        answer: Answer { report, facts },
+        answer: Answer::new(report, facts),
     }
 }
 

@@ -100,7 +100,7 @@ pub(crate) fn with(
         ..facts
     };
     let interrupted = search.standing().interrupted;
-    Ok((Answer { report, facts }, interrupted))
+    Ok((Answer::new(report, facts), interrupted))
 }
 
 fn control(config: &VerifyConfig) -> Control {

@@ -4,7 +4,7 @@ use crate::args::{ConvertArgs, CutArgs, MergeArgs, TraceCommand};
 use crate::exit::{self, Failure};
 use anyhow::Context;
 use encoding::names::dotted;
-use engine::traces::{TraceFile, open};
+use engine::traces::{TraceFile, missing, open};
 use findings::text::clean;
 use std::fmt::Write as _;
 use std::fs::{File, Permissions};
@@ -18,22 +18,32 @@ use trace::{Cut, Ending, Input, JoinError, Part, Stats, ThreadId, Trace};
 const TOP: usize = 10;
 
 pub fn command(command: &TraceCommand) -> Result<u8, Failure> {
-    let text = match command {
-        TraceCommand::Info { file } => info(&open(file)?, file),
+    let (text, missing) = match command {
+        TraceCommand::Info { file } => (info(&open(file)?, file), Vec::new()),
         TraceCommand::Stats { file } => stats(&mut open(file)?)?,
         TraceCommand::Convert(args) => convert(args)?,
-        TraceCommand::Cut(args) => cut(args)?,
-        TraceCommand::Merge(args) => merge(args)?,
+        TraceCommand::Cut(args) => (cut(args)?, Vec::new()),
+        TraceCommand::Merge(args) => (merge(args)?, Vec::new()),
+    };
+    for text in &missing {
+        eprintln!("warning: {text}");
+    }
+    let code = match missing[..] {
+        [] => exit::NOTHING_FOUND,
+        _ => exit::LIMIT,
     };
     match std::io::stdout().write_all(text.as_bytes()) {
         // The reader has seen enough.
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(exit::NOTHING_FOUND),
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(code),
         other => {
             other.context("cannot write to standard output")?;
-            Ok(exit::NOTHING_FOUND)
+            Ok(code)
         }
     }
 }
+
+/// What is printed, and what the trace lacks.
+type Told = (String, Vec<String>);
 
 /// One line about a trace: how much is in it, and whether it is whole.
 pub fn summary<R>(trace: &Trace<R>, path: &Path) -> String {
@@ -128,7 +138,7 @@ fn info<R>(trace: &Trace<R>, path: &Path) -> String {
     text
 }
 
-fn stats(trace: &mut TraceFile) -> Result<String, Failure> {
+fn stats(trace: &mut TraceFile) -> Result<Told, Failure> {
     let stats = Stats::collect(trace, TOP).context("cannot read the events")?;
     let mut text = String::new();
     let _ = writeln!(
@@ -194,12 +204,12 @@ fn stats(trace: &mut TraceFile) -> Result<String, Failure> {
             clean(&name)
         );
     }
-    Ok(text)
+    Ok((text, missing(trace, stats.gap)))
 }
 
 /// Into the form that the input is not in. What was lost on the way is said on
 /// standard error.
-fn convert(args: &ConvertArgs) -> Result<String, Failure> {
+fn convert(args: &ConvertArgs) -> Result<Told, Failure> {
     let file = File::open(&args.file)
         .with_context(|| format!("cannot read {}", args.file.display()))
         .map_err(|error| Failure {
@@ -217,9 +227,9 @@ fn convert(args: &ConvertArgs) -> Result<String, Failure> {
             };
             let exported = exported.context("cannot write STD text")?;
             eprint!("{}", losses(&exported));
-            Ok(String::new())
+            Ok((String::new(), missing(&trace, exported.gap)))
         }
-        Err(trace::Error::NotATrace) => import(args),
+        Err(trace::Error::NotATrace) => Ok((import(args)?, Vec::new())),
         Err(error) => Err(Failure {
             code: exit::USAGE,
             error: error.into(),

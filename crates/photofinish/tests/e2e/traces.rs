@@ -212,3 +212,55 @@ fn a_trace_is_not_written_over_itself() {
     }
     assert_eq!(std::fs::read(binary).unwrap(), before);
 }
+
+/// What is left of a trace is looked at; nobody calls that clean. The race is at
+/// its end, and lost with it.
+#[test]
+fn a_damaged_trace_is_not_called_clean() {
+    let dir = scratch("damaged");
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    let (text, whole) = (path("a.std"), path("whole.pft"));
+    let quiet: String = (0..4000).map(|n| format!("T0|w(y{n})|9\n")).collect();
+    std::fs::write(
+        &text,
+        format!("T0|fork(T1)|1\n{quiet}T1|r(x)|2\nT0|w(x)|3\n"),
+    )
+    .unwrap();
+    stdout(&trace(&["convert", &text, "-o", &whole]));
+    let bytes = std::fs::read(&whole).unwrap();
+    let commands: [&[&str]; 5] = [
+        &["detect", "--detector", "fasttrack", "--trace"],
+        &["predict", "--trace"],
+        &["advise", "--trace"],
+        &["trace", "stats"],
+        &["trace", "convert", "-o", "-"],
+    ];
+    let run = |command: &[&str], file: &str| {
+        let done = photofinish().args(command).arg(file).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        (done.status.code().unwrap(), said)
+    };
+    for command in commands {
+        let wanted = if command[0] == "trace" { 0 } else { 66 };
+        assert_eq!(run(command, &whole).0, wanted, "{command:?}");
+    }
+    let mut flipped = bytes.clone();
+    let middle = bytes.len() / 2;
+    flipped[middle] ^= 0x10;
+    for (name, damaged, says) in [
+        ("cut.pft", &bytes[..middle], "is cut off at byte"),
+        ("flipped.pft", &flipped[..], "is damaged at byte"),
+    ] {
+        let file = path(name);
+        std::fs::write(&file, damaged).unwrap();
+        for command in commands {
+            let (code, said) = run(command, &file);
+            assert_eq!(code, 75, "{command:?} {name}: {said}");
+            assert!(
+                said.contains(says) && said.contains("% of the file"),
+                "{said}"
+            );
+            assert!(!said.contains("before the program did"), "{said}");
+        }
+    }
+}

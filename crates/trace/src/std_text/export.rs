@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use super::{TOOL, VARIABLES};
 use crate::error::Error;
 use crate::event::{Event, Loc, LockId, ObjId, Op, SiteId, ThreadId};
+use crate::merge::Gap;
 use crate::reader::Trace;
 use crate::tables::{RunHeader, Tables};
 
@@ -48,6 +49,8 @@ pub struct Exported {
     /// was not held: left out, so that the text is well-formed. They come from
     /// traces cut at the front or with gaps.
     pub unmatched: u64,
+    /// Where the trace lacks events: nothing behind it was written.
+    pub gap: Option<Gap>,
 }
 
 /// Writes a trace up to its first gap as STD text.
@@ -68,7 +71,10 @@ pub fn export<R: Read + Seek>(
     }
     out.write_all(&text)?;
     out.flush()?;
-    Ok(exporter.finish())
+    Ok(Exported {
+        gap: events.gap(),
+        ..exporter.finish()
+    })
 }
 
 /// Turns events into lines, one after the other.
