@@ -45,7 +45,7 @@ impl Findings {
         if let Some(f) = file.as_mut()
             && let Err(e) = f.write_all(&text)
         {
-            eprintln!("photofinish: cannot write findings: {e}; what follows is not kept");
+            crate::complain!("cannot write findings: {e}; what follows is not kept");
             *file = None;
         }
     }
@@ -69,7 +69,7 @@ impl Findings {
             .and_then(|text| std::fs::write(&temporary, text))
             .and_then(|()| std::fs::rename(&temporary, &path));
         if let Err(e) = written {
-            eprintln!("photofinish: cannot write {}: {e}", path.display());
+            crate::complain!("cannot write {}: {e}", path.display());
         }
     }
 }

@@ -28,6 +28,16 @@
 #![allow(unsafe_code)]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
+/// Says something on standard error. Where that cannot be written, there is nobody to tell;
+/// `eprintln!` would panic, and end the program's JVM.
+macro_rules! complain {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), "photofinish: {}", format_args!($($text)*));
+    }};
+}
+pub(crate) use complain;
+
 #[macro_use]
 mod descriptors;
 
@@ -305,7 +315,7 @@ pub unsafe extern "system" fn Agent_OnLoad(
 
 /// Says why, on stderr and to the driver.
 fn give_up(out: Option<&Path>, why: &Fatal) {
-    eprintln!("photofinish: {}", why.why);
+    crate::complain!("{}", why.why);
     if let (Some(out), Ok(text)) = (out, serde_json::to_vec(why)) {
         let _ = std::fs::write(out.join(files::FATAL), text);
     }

@@ -430,7 +430,7 @@ impl State {
             let text = format!(
                 "recording stopped: cannot write the trace: {e}; it is readable up to here"
             );
-            eprintln!("photofinish: {text}");
+            crate::complain!("{text}");
             agent.findings.warn(text);
         }
     }

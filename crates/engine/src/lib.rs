@@ -34,6 +34,7 @@ pub mod detect;
 mod error;
 mod executions;
 pub mod hunt;
+pub mod input;
 pub mod launch;
 mod may_trigger;
 pub mod offline;

@@ -40,7 +40,7 @@ impl Hidden {
         time_limit: Option<Duration>,
     ) -> Result<(Hidden, Option<f64>), Error> {
         if let Some(path) = given {
-            let bytes = std::fs::read(path)
+            let bytes = crate::input::read(path, crate::input::RESULT)
                 .with_context(|| format!("cannot read the relation {}", path.display()))
                 .or_usage()?;
             let relation = Relation::parse(&bytes)

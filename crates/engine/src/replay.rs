@@ -145,7 +145,7 @@ pub fn replay(config: &ReplayConfig) -> Result<Replayed, Error> {
     // Of equal runs the first one's schedule also has the races.
     let same = matches!(sameness, Sameness::Same { .. });
     let path = if same { kept.log.clone() } else { dir.log() };
-    let log = std::fs::read(&path)
+    let log = crate::input::read(&path, crate::input::RESULT)
         .ok()
         .and_then(|bytes| schedule::log::read(&bytes).ok())
         .unwrap_or_default();
@@ -183,7 +183,7 @@ fn find(source: &Source) -> Result<Kept, Error> {
 }
 
 fn from_log(log: &Path) -> Result<Kept, Error> {
-    let bytes = std::fs::read(log)
+    let bytes = crate::input::read(log, crate::input::RESULT)
         .with_context(|| format!("cannot read {}", log.display()))
         .or_usage()?;
     let read =

@@ -2,9 +2,9 @@
 //! of results.
 
 use crate::error::{Context, Error};
+use crate::input;
 use driver::store::Store;
 use findings::result::Report;
-use std::io::Read;
 use std::path::Path;
 
 /// Reads a result; of a directory the one with this number, or the latest.
@@ -18,14 +18,12 @@ fn read(from: &Path, number: Option<i64>) -> Result<Report, Error> {
         let store = Store::open_result(from, number)?;
         return Ok(store.report()?);
     }
-    let mut bytes = Vec::new();
-    if standard {
-        std::io::stdin()
-            .read_to_end(&mut bytes)
-            .context("cannot read standard input")?;
-    } else {
-        bytes = std::fs::read(from).with_context(|| format!("cannot read {}", from.display()))?;
-    }
+    let bytes = match standard {
+        true => input::read_from(std::io::stdin(), input::RESULT)
+            .context("cannot read standard input")?,
+        false => input::read(from, input::RESULT)
+            .with_context(|| format!("cannot read {}", from.display()))?,
+    };
     Report::from_json(&bytes).with_context(|| from.display().to_string())
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Reads the file, before anything is run.
 pub fn load(path: &Path) -> Result<Suppressions, Error> {
-    let text = std::fs::read_to_string(path).map_err(|e| e.to_string());
+    let text = crate::input::read_text(path).map_err(|e| e.to_string());
     let parsed = text.and_then(|text| Suppressions::parse(&text));
     parsed.map_err(|why| Error::usage(format!("cannot use {}: {why}", path.display())))
 }

@@ -28,6 +28,12 @@ pub fn clean(text: &str) -> String {
     out
 }
 
+/// The same for a text of several lines, each cleaned.
+pub fn clean_lines(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(clean).collect();
+    lines.join("\n")
+}
+
 /// A source line: as [`clean`], with tabs as four spaces so that carets line
 /// up.
 pub fn clean_line(line: &str) -> String {

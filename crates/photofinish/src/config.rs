@@ -57,7 +57,7 @@ fn file(given: &ArgMatches) -> Option<PathBuf> {
 }
 
 fn read(path: &Path) -> anyhow::Result<Table> {
-    let text = std::fs::read_to_string(path)?;
+    let text = engine::input::read_text(path)?;
     Ok(text.parse::<Table>()?)
 }
 

@@ -8,10 +8,13 @@ mod config;
 mod exit;
 mod outputs;
 mod progress;
+mod say;
 mod show;
 
 use clap::Parser;
 use exit::Failure;
+use findings::text::clean_lines;
+use say::say;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -24,7 +27,7 @@ fn main() -> ExitCode {
         Err(error) => {
             // Help and version are answers, anything else is bad usage.
             let code = if error.use_stderr() { exit::USAGE } else { 0 };
-            let _ = error.print();
+            print(&error, code);
             return code.into();
         }
     };
@@ -35,7 +38,18 @@ fn main() -> ExitCode {
     }
 }
 
+/// In colours on a terminal; names in it that would trick one are spelled out, without.
+fn print(error: &clap::Error, code: u8) {
+    let plain = error.render().to_string();
+    let cleaned = clean_lines(&plain);
+    if code == exit::USAGE && cleaned.trim_end() != plain.trim_end() {
+        say!("{}", cleaned.trim_end());
+    } else {
+        let _ = error.print();
+    }
+}
+
 fn failed(Failure { code, error }: Failure) -> ExitCode {
-    eprintln!("photofinish: {error:#}");
+    say!("photofinish: {}", clean_lines(&format!("{error:#}")));
     code.into()
 }

@@ -82,13 +82,14 @@ impl Outputs {
         found.map(|(timeline, name)| (name, timeline)).collect()
     }
 
-    /// Writes them all, with these schedules.
+    /// Writes them all, with these schedules: one that cannot be written (the first is named)
+    /// does not keep others from it.
     pub fn write_with(self, report: &Report, timelines: &Timelines) -> Result<(), Failure> {
-        if self.stdout {
-            report
-                .write_json(std::io::stdout().lock())
-                .context("cannot write the JSON")?;
-        }
+        let json = match self.stdout {
+            true => report.write_json(std::io::stdout().lock()),
+            false => Ok(()),
+        };
+        let stdout = json.context("cannot write the JSON").map_err(Failure::from);
         let program: Vec<OsString> = report.program.args.iter().map(OsString::from).collect();
         let sources = SourceTree::new(&self.sources, &program);
         let root = std::env::current_dir().ok();
@@ -100,13 +101,17 @@ impl Outputs {
         };
         let outputs = [self.json, self.html, self.sarif, self.junit, self.perfetto];
         let [json, html, sarif, junit, perfetto] = outputs;
-        write(json, |out| report.write_json(out))?;
-        write(html, |out| {
-            report::html::write(report, &sources, timelines, out)
-        })?;
-        write(sarif, |out| sarif::write(report, context, out))?;
-        write(junit, |out| report::junit::write(report, out))?;
-        write(perfetto, |out| report::perfetto::write(timelines, out))
+        let page = |out: &mut dyn Write| report::html::write(report, &sources, timelines, out);
+        [
+            stdout,
+            write(json, |out| report.write_json(out)),
+            write(html, page),
+            write(sarif, |out| sarif::write(report, context, out)),
+            write(junit, |out| report::junit::write(report, out)),
+            write(perfetto, |out| report::perfetto::write(timelines, out)),
+        ]
+        .into_iter()
+        .collect()
     }
 }
 

@@ -1,12 +1,13 @@
 //! What is going on, on standard error: a line that is replaced, only on a
 //! terminal; and a line for each run or repair, also with `--verbose`.
 
+use crate::say::{say, say_on};
 use engine::Progress;
 use findings::result::Race;
 use findings::suppress::name;
 use findings::text::clean;
 use std::cell::{Cell, RefCell};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 /// How often the number of executions is shown.
@@ -52,7 +53,7 @@ impl Terminal {
     /// Takes the line away, so that other text can follow.
     pub fn clear(&self) {
         if self.shown.replace(false) {
-            eprint!("\r\x1b[K");
+            say_on!("\r\x1b[K");
         }
     }
 }
@@ -65,7 +66,7 @@ impl Progress for Terminal {
     fn stage(&self, name: &str) {
         if self.stages {
             self.clear();
-            eprintln!("photofinish: {name}");
+            say!("photofinish: {name}");
         }
     }
 
@@ -84,13 +85,13 @@ impl Progress for Terminal {
             }
             None => String::new(),
         };
-        eprint!("\r\x1b[K{}{text}{left}", self.head.borrow());
+        say_on!("\r\x1b[K{}{text}{left}", self.head.borrow());
         self.shown.set(true);
     }
 
     fn step(&self, text: &str) {
         if self.steps {
-            eprintln!("photofinish: {text}");
+            say!("photofinish: {text}");
         }
     }
 
@@ -98,7 +99,7 @@ impl Progress for Terminal {
         if self.line {
             self.clear();
             let place = clean(&name(&race.location));
-            eprintln!("{}: race on {place}, {}", race.id, race.status.word());
+            say!("{}: race on {place}, {}", race.id, race.status.word());
         }
     }
 
@@ -111,18 +112,12 @@ impl Progress for Terminal {
         let of = so_far.estimate.map_or(String::new(), |all| {
             format!(" of about {}", all.round() as u64)
         });
-        let mut out = std::io::stderr();
-        let _ = write!(
-            out,
-            "\r\x1b[Kphotofinish: {} executions{of}",
-            so_far.executions
-        );
-        let _ = out.flush();
+        say_on!("\r\x1b[Kphotofinish: {} executions{of}", so_far.executions);
         self.shown.set(true);
     }
 
     fn complaint(&self, line: &str) {
-        eprintln!("{}", clean(line));
+        say!("{}", clean(line));
     }
 }
 

@@ -101,7 +101,7 @@ impl Journal {
         if let Some(writer) = &mut self.writer
             && let Err(e) = f(writer)
         {
-            eprintln!("photofinish: cannot write the schedule: {e}; it cannot be replayed");
+            crate::complain!("cannot write the schedule: {e}; it cannot be replayed");
             self.digest = writer.digest();
             self.writer = None;
         }
@@ -117,7 +117,7 @@ impl Journal {
         if let Some(writer) = self.writer.take() {
             self.digest = writer.digest();
             if let Err(e) = writer.end(outcome.word()) {
-                eprintln!("photofinish: cannot write the schedule: {e}; it cannot be replayed");
+                crate::complain!("cannot write the schedule: {e}; it cannot be replayed");
             }
         }
         self.digest

@@ -45,7 +45,7 @@ impl Control {
             });
         });
         if let Err(e) = spawned {
-            eprintln!("photofinish: no thread to watch the run with: {e}");
+            crate::complain!("no thread to watch the run with: {e}");
         }
     }
 
@@ -218,7 +218,7 @@ impl Control {
         // A JVM that is stuck itself may not answer.
         std::thread::spawn(|| {
             std::thread::sleep(LAST_WORDS);
-            eprintln!("photofinish: the JVM does not answer; the run is ended");
+            crate::complain!("the JVM does not answer; the run is ended");
             crate::natives::exit_now(super::ending::STUCK);
         });
         // Attached only now: before, the program would see one thread more.

@@ -206,7 +206,7 @@ impl Hidden {
         let collector = self.collector.lock().unwrap_or_else(|e| e.into_inner());
         let relation = collector.relation();
         if let Err(e) = std::fs::write(out.join(files::RELATION), relation.to_text()) {
-            eprintln!("photofinish: cannot write the relation: {e}");
+            crate::complain!("cannot write the relation: {e}");
         }
         let counts = self.holder.as_ref().map(Holder::counts).or(serial);
         let counts = counts.unwrap_or_default();

@@ -34,7 +34,7 @@ impl Hidden {
             });
         });
         if let Err(e) = spawned {
-            eprintln!("photofinish: no thread to look for deadlocks with: {e}");
+            crate::complain!("no thread to look for deadlocks with: {e}");
         }
     }
 

@@ -44,7 +44,7 @@ impl Checks {
 }
 
 fn specification(path: &Path) -> Result<Spec, Error> {
-    let text = std::fs::read_to_string(path).map_err(Error::from);
+    let text = crate::input::read_text(path).map_err(Error::from);
     text.and_then(|text| Spec::parse(&text).map_err(Error::from))
         .with_context(|| format!("cannot use {}", path.display()))
         .or_usage()

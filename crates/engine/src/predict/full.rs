@@ -18,7 +18,7 @@ pub fn purity(lines: Option<&Path>) -> Result<Table, Error> {
     let Some(path) = lines else {
         return Ok(table);
     };
-    let text = std::fs::read_to_string(path).map_err(Error::from);
+    let text = crate::input::read_text(path).map_err(Error::from);
     text.and_then(|text| table.extend(&text).map_err(Error::from))
         .with_context(|| format!("cannot use {}", path.display()))
         .or_usage()?;

@@ -13,6 +13,7 @@ use crate::args::{Advise, Command, Confirm, Detect, Record, Show, Verify};
 use crate::exit::{self, Failure};
 use crate::outputs::Outputs;
 use crate::progress::Terminal;
+use crate::say::say;
 use crate::show;
 use engine::confirm::{ConfirmConfig, Pairs};
 use engine::{advise, confirm, detect, launch, offline, record, saved, verify};
@@ -69,10 +70,10 @@ fn record(args: &Record) -> Result<u8, Failure> {
     outputs.write_with(report, &Timelines::new())?;
     if !args.show.quiet {
         for text in &report.warnings {
-            eprintln!("warning: {}", findings::text::clean(text));
+            say!("warning: {}", findings::text::clean(text));
         }
         if let Some(trace) = &recorded.trace {
-            eprintln!("{}", trace::summary(trace, &args.output));
+            say!("{}", trace::summary(trace, &args.output));
         }
     }
     Ok(exit::code(

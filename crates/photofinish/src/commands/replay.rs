@@ -3,6 +3,7 @@
 use crate::args::Replay;
 use crate::exit::{self, Failure};
 use crate::outputs::Outputs;
+use crate::say::{say, say_on};
 use crate::show;
 use anyhow::Context;
 use driver::process::Output;
@@ -34,11 +35,11 @@ pub fn command(args: &Replay) -> Result<u8, Failure> {
     show::with_schedules(report, &args.show, program, &nothing, std::io::stderr())?;
     if !args.show.quiet {
         for race in &replayed.races {
-            eprintln!("{}", clean(race));
+            say!("{}", clean(race));
         }
-        eprint!("{}", sameness(&replayed));
+        say_on!("{}", sameness(&replayed));
         for reason in &replayed.reasons {
-            eprintln!("  = {}", clean(reason));
+            say!("  = {}", clean(reason));
         }
     }
     let fail_on = args.show.fail_on.status();

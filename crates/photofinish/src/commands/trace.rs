@@ -2,6 +2,7 @@
 
 use crate::args::{ConvertArgs, CutArgs, MergeArgs, TraceCommand};
 use crate::exit::{self, Failure};
+use crate::say::{say, say_on};
 use anyhow::Context;
 use encoding::names::dotted;
 use engine::traces::{TraceFile, missing, open};
@@ -26,7 +27,7 @@ pub fn command(command: &TraceCommand) -> Result<u8, Failure> {
         TraceCommand::Merge(args) => (merge(args)?, Vec::new()),
     };
     for text in &missing {
-        eprintln!("warning: {text}");
+        say!("warning: {text}");
     }
     let code = match missing[..] {
         [] => exit::NOTHING_FOUND,
@@ -226,7 +227,7 @@ fn convert(args: &ConvertArgs) -> Result<Told, Failure> {
                     .and_then(|exported| Ok(out.flush().map(|()| exported)?))
             };
             let exported = exported.context("cannot write STD text")?;
-            eprint!("{}", losses(&exported));
+            say_on!("{}", losses(&exported));
             Ok((String::new(), missing(&trace, exported.gap)))
         }
         Err(trace::Error::NotATrace) => Ok((import(args)?, Vec::new())),
@@ -255,13 +256,13 @@ fn import(args: &ConvertArgs) -> Result<String, Failure> {
         .map_err(|e| e.into_error())
         .context("cannot write the trace")?;
     if let Some((line, why)) = imported.first_skipped {
-        eprintln!(
+        say!(
             "{} lines left out, the first of them {line}: it {why}",
             imported.skipped
         );
     }
     if imported.reentrant > 0 {
-        eprintln!(
+        say!(
             "{} re-entrant acquisitions and releases left out",
             imported.reentrant
         );
@@ -349,7 +350,7 @@ fn merge(args: &MergeArgs) -> Result<String, Failure> {
         .map_err(|e| e.error)
         .with_context(|| format!("cannot write {}", args.output.display()))?;
     for name in &joined.cut_short {
-        eprintln!("{name} was taken up to its first lost event");
+        say!("{name} was taken up to its first lost event");
     }
     let of = match joined.runs {
         1 => format!("{} parts of a run", args.files.len()),

@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 use std::path::Path;
-use test_support::programs::{confirm, control_program, finish, photofinish};
+use std::process::{Command, Stdio};
+use test_support::programs::{Program, confirm, control_program, finish, photofinish, scratch};
 
 const FORMS: [&str; 4] = ["html", "sarif", "junit", "perfetto"];
 
@@ -119,5 +120,90 @@ fn a_form_that_cannot_be_written_is_said_before_the_program_runs() {
         let text = String::from_utf8_lossy(&said.stderr).into_owned();
         assert!(text.contains("cannot write /nowhere/file"), "{text}");
         assert!(said.stdout.is_empty(), "it ran");
+    }
+}
+
+/// A device that takes nothing, as a full disk.
+fn full() -> Stdio {
+    let file = std::fs::File::options().write(true).open("/dev/full");
+    file.expect("/dev/full is there on Linux").into()
+}
+
+/// Nothing panics where nothing can be written, and what can be written is.
+#[test]
+fn output_that_cannot_be_written() {
+    let dir = scratch("full-outputs");
+    let json = dir.join("r.json");
+    let program = Program::own(&["TwoRaces"]);
+    let detect = |options: &[&str]| {
+        let mut tool = photofinish();
+        tool.arg("detect")
+            .args(options)
+            .arg("--")
+            .args(&program.args);
+        tool
+    };
+    let json_option = ["--json", json.to_str().unwrap()];
+    let code = |mut tool: Command| tool.status().unwrap().code();
+
+    let mut tool = detect(&json_option);
+    tool.stdout(full()).stderr(full());
+    assert_eq!(code(tool), Some(70), "the report cannot be shown");
+    let kept = std::fs::read(&json).unwrap();
+    assert!(findings_are_there(&kept), "but is kept");
+
+    let quiet = detect(&["-q", json_option[0], json_option[1]]);
+    let wanted = code(quiet);
+    let mut tool = detect(&["-q", json_option[0], json_option[1]]);
+    tool.stderr(full());
+    assert_eq!(code(tool), wanted, "nobody asked for words");
+
+    // One output that cannot be written does not keep the others from it.
+    std::fs::remove_file(&json).unwrap();
+    let mut tool = detect(&["-q", "--html", "/dev/full", json_option[0], json_option[1]]);
+    tool.stderr(Stdio::null());
+    assert_eq!(code(tool), Some(70));
+    assert!(findings_are_there(&std::fs::read(&json).unwrap()));
+
+    for args in [
+        &["report", json_option[1]][..],
+        &["report", "nothing.json"],
+        &["verify"],
+        &["man"],
+        &["--no-such-option"],
+    ] {
+        let mut tool = photofinish();
+        tool.args(args).stdout(full()).stderr(full());
+        let code = code(tool);
+        assert!(matches!(code, Some(64 | 70)), "{args:?}: {code:?}");
+    }
+}
+
+fn findings_are_there(json: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(json).is_ok_and(|report| report["races"].is_array())
+}
+
+/// Names in messages cannot trick a terminal, and a device is no file of words.
+#[test]
+fn errors_name_what_they_were_given_harmlessly() {
+    let dir = scratch("hostile-names");
+    let config = dir.join("photofinish.toml");
+    std::fs::write(&config, "\"a\\u001b[2Jb\" = 1\n").unwrap();
+    let config = config.to_str().unwrap();
+    for args in [
+        &["report", "no\u{1b}[31mfile.json"][..],
+        &["detect", "--no\u{1b}[31msuch"],
+        &["detect", "--detector", "fast\u{202e}track"],
+        &["detect", "--config", config, "--", "Main"],
+        &["detect", "--suppress", "no\u{1b}]0;file", "--", "Main"],
+        &["report", "/dev/zero"],
+        &["detect", "--suppress", "/dev/zero", "--", "Main"],
+        &["detect", "--config", "/dev/zero", "--", "Main"],
+    ] {
+        let done = photofinish().args(args).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(64), "{args:?}: {said}");
+        let trick = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+        assert!(!said.contains(trick), "{args:?}: {said:?}");
     }
 }
