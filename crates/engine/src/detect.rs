@@ -180,6 +180,7 @@ impl<'a> ScheduledRuns<'a> {
                 ..Plan::new(mode, config.output)
             },
             count: config.runs.into(),
+            alone: 0,
             jobs: config.jobs,
             deadline: None,
             isolate: config.isolate,

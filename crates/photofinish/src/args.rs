@@ -232,6 +232,9 @@ pub struct Confirm {
     /// Runs side by side [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,
+    /// Make every run in a JVM of its own
+    #[arg(long)]
+    pub isolate: bool,
     /// The program's standard input [default: none]
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,

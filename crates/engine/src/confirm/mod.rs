@@ -3,6 +3,7 @@
 //! ```text
 //! pairs    a report's race as two sets of statements; which race a hit is
 //! verdict  what came of a trial, against a reference run
+//! trials   the trials of a pair as they come
 //! tally    the account of a pair's trials
 //! earlier  schedules of a saved report, which the new result keeps
 //! ```
@@ -11,35 +12,37 @@
 //! by side at its two statements, about to access the same location, at least
 //! one to write. The trials of a pair are judged in the order of their seeds
 //! and stop by the same rule however many run at once, so that the result does
-//! not depend on `--jobs`.
+//! not depend on `--jobs`. Most are made in JVMs that are used again; one that shows more than
+//! another of what is known counts only when it was made in a fresh JVM ([`executions`]).
 
 mod earlier;
 mod pairs;
 mod tally;
+mod trials;
 mod verdict;
 
 use crate::config::{self, ControlConfig, LaunchConfig};
 use crate::controlled_run;
 use crate::error::Error;
-use crate::launch::{Launcher, Plan, RunDir};
+use crate::executions::{self, Series};
+use crate::launch::{Launcher, Plan};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::verdict::{Answer, Facts};
 use driver::options::{Control, Mode, Statement};
-use driver::pool::{self, Ended};
+use driver::pool::Ended;
 use driver::process::{Input, Outcome, Output, Stopped};
 use driver::run::RunResult;
 use driver::store::Writer;
 use findings::confirmed::Deadlock;
 use findings::result::{Race, Report, Status};
 use findings::suppress::Suppressions;
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use tally::{Kept, Tallies, Tally, Trial};
+use tally::{Kept, Tallies, Tally};
+use trials::{Trials, schedule_of};
 use verdict::{Choice, Reference};
 
 /// Controlled runs that look for pairs, besides a free one.
@@ -49,6 +52,10 @@ const CONTROLLED_RUNS: usize = 3;
 pub(crate) fn no_time(untried: &[String]) -> String {
     format!("no time was left to try {}", pairs::listed(untried))
 }
+
+/// Trials in fresh JVMs before others are tried in JVMs that are used again: most races
+/// are settled by then.
+const ALONE: u64 = 4;
 
 /// The strategy of trials.
 const STRATEGY: &str = "racefuzzer";
@@ -78,6 +85,8 @@ pub struct ConfirmConfig {
     pub all_trials: bool,
     /// Runs side by side; if none, one a core.
     pub jobs: Option<u32>,
+    /// Every trial is to have a JVM of its own.
+    pub isolate: bool,
     /// The program's standard input; if none, it is empty.
     pub input: Option<PathBuf>,
     pub suppress: Suppressions,
@@ -93,6 +102,7 @@ impl Default for ConfirmConfig {
             trials: 100,
             all_trials: false,
             jobs: None,
+            isolate: false,
             input: None,
             suppress: Suppressions::default(),
             control: ControlConfig::default(),
@@ -496,113 +506,39 @@ impl Work<'_> {
         deadlocks: &mut Vec<Deadlock>,
     ) -> Result<(u64, [bool; 2]), Error> {
         let config = self.config;
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let jobs = config::jobs(config.jobs);
-        let dirs: RefCell<BTreeMap<usize, RunDir>> = RefCell::default();
-        let failed: RefCell<Option<Error>> = RefCell::default();
-        let launcher = self.launcher;
-        let deadline = self.deadline;
-        let input = self.input();
-        let control = |number: usize| {
-            let mut control = self.control(
-                STRATEGY,
-                controlled_run::seed(&config.control, number as u64),
-            );
-            control.pair = Some(target.sides.clone());
-            // Neighbours run at the same time.
-            control.cpu = Some(number % cores);
-            control
+        let mut control = self.control(STRATEGY, config.control.seed);
+        control.pair = Some(target.sides.clone());
+        let series = Series {
+            launcher: self.launcher,
+            plan: Plan {
+                control: Some(control),
+                input: self.input(),
+                ..Plan::new(Mode::None, Output::Capture)
+            },
+            count: config.trials.into(),
+            alone: ALONE,
+            jobs: config::jobs(config.jobs),
+            deadline: self.deadline,
+            isolate: config.isolate,
+            name: format!("{}-trial", target.name.replace(['/', ','], "-")),
         };
-        let next = |number: usize| {
-            if number >= config.trials as usize || deadline.is_some_and(|at| at <= Instant::now()) {
-                return None;
-            }
-            let name = format!(
-                "{}-trial-{}",
-                target.name.replace(['/', ','], "-"),
-                number + 1
-            );
-            match launcher.directory(&name) {
-                Ok(dir) => {
-                    let mut plan = Plan::new(Mode::None, Output::Capture);
-                    plan.control = Some(control(number));
-                    plan.input = input.clone();
-                    plan.time_limit = deadline.map(|at| at - Instant::now());
-                    let request = launcher.request(&dir, plan);
-                    dirs.borrow_mut().insert(number, dir);
-                    Some(request)
-                }
-                Err(failure) => {
-                    *failed.borrow_mut() = Some(failure);
-                    None
-                }
-            }
+        let mut taken = Trials {
+            config,
+            target,
+            reference,
+            tallies,
+            known: &known,
+            deadlocks,
+            ran: 0,
+            reached: [false; 2],
+            warnings: BTreeSet::new(),
+            limited: false,
+            progress: self.progress,
         };
-        let mut ran = 0;
-        let mut reached = [false; 2];
-        let mut warnings = BTreeSet::new();
-        let mut limited = false;
-        let progress = self.progress;
-        let take = |number: usize, run: RunResult| {
-            let Some(dir) = dirs.borrow_mut().remove(&number) else {
-                return ControlFlow::Break(());
-            };
-            if matches!(
-                run.outcome.stopped,
-                Some(Stopped::TimeLimit | Stopped::Interrupted)
-            ) {
-                limited = true;
-                return ControlFlow::Break(());
-            }
-            ran += 1;
-            warnings.extend(run.findings.all_warnings());
-            let verdict = reference.judge(&run);
-            if let Err(why) = &verdict {
-                let seed = controlled_run::seed(&config.control, number as u64);
-                warnings.insert(format!("{}, seed {seed}: {why}", target.name));
-            }
-            let hits = &run.findings.hits;
-            let log = || std::fs::read(dir.log()).unwrap_or_default();
-            let summary = run.findings.summary.as_ref();
-            if let Some(control) = summary.and_then(|s| s.control.as_ref()) {
-                let now = control.reached;
-                reached = [reached[0] | now[0], reached[1] | now[1]];
-            }
-            let schedule = schedule_of(
-                &control(number),
-                &run,
-                verdict.as_ref().map_or_else(|_| "void".to_owned(), ended),
-            );
-            let trial = Trial {
-                hits,
-                verdict: verdict.as_ref().ok(),
-                schedule: &schedule,
-            };
-            tallies.add(&trial, &known, log);
-            for still in &run.findings.deadlocks {
-                note(deadlocks, Deadlock::new("deadlock", still.clone(), 0));
-            }
-            for still in &run.findings.livelocks {
-                note(deadlocks, Deadlock::new("livelock", still.clone(), 0));
-            }
-            let hit = tallies.all.first().map_or(0, |tally| tally.hit);
-            let name = &target.name;
-            progress.doing(&format!(
-                "{name}: trial {ran} of {}, made to happen in {hit}",
-                config.trials
-            ));
-            if tallies.is_settled() && !config.all_trials {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        };
-        let ended = pool::run_all(jobs, &launcher.interrupts, next, take)?;
-        if let Some(failure) = failed.into_inner() {
-            return Err(failure);
-        }
-        self.warnings.extend(warnings);
-        self.interrupted |= ended == Ended::Interrupted;
+        let made = executions::make(&series, &mut taken)?;
+        let (ran, reached, limited) = (taken.ran, taken.reached, taken.limited);
+        self.warnings.append(&mut taken.warnings);
+        self.interrupted |= made.ended == Ended::Interrupted;
         let all = ran == u64::from(config.trials) || tallies.is_settled() && !config.all_trials;
         self.limited |= limited || !all;
         Ok((ran, reached))
@@ -639,29 +575,6 @@ impl Work<'_> {
 
     fn warn(&mut self, text: String) {
         self.warnings.insert(text);
-    }
-}
-
-fn note(deadlocks: &mut Vec<Deadlock>, new: Deadlock) {
-    match deadlocks.iter_mut().find(|known| known.same(&new)) {
-        Some(known) => known.runs += 1,
-        None => deadlocks.push(new),
-    }
-}
-
-fn ended(verdict: &verdict::Verdict) -> String {
-    match verdict.detail.as_str() {
-        "" => verdict.effect.name().to_owned(),
-        detail => format!("{}: {detail}", verdict.effect.name()),
-    }
-}
-
-fn schedule_of(control: &Control, run: &RunResult, ended: String) -> driver::store::Schedule {
-    let summary = run.findings.summary.as_ref();
-    let summary = summary.and_then(|s| s.control.as_ref());
-    driver::store::Schedule {
-        ended,
-        ..controlled_run::schedule("", Mode::None.name(), control, summary, &run.outcome)
     }
 }
 

@@ -136,7 +136,7 @@ impl Instruction {
 /// The orders of two accesses in which a race was made to happen. A line that
 /// reads and writes (`x = x + 5`) takes part with several accesses, and each two
 /// of them that race have two orders of their own.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccessOrders {
     /// First and second.
     seen: BTreeSet<(Point, Point)>,

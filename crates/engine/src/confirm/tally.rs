@@ -9,6 +9,7 @@ use findings::confirmed::{Effect, Harm, Outcome, Replay, Trials};
 use findings::finding::Hit;
 use findings::merge;
 use findings::result::{Race, Status};
+use std::cell::Cell;
 
 /// What the schedule of a trial without a verdict is called.
 const CUT_SHORT: &str = "cut-short";
@@ -23,13 +24,13 @@ pub struct Trial<'a> {
 }
 
 /// A run worth keeping: its row, still without a name, and its log.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Kept {
     pub schedule: Schedule,
     pub log: Vec<u8>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Group {
     outcome: Outcome,
     /// Reference runs catch the exception, too, in some of their orders.
@@ -38,7 +39,7 @@ struct Group {
 }
 
 /// The account of one race.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Tally {
     pub race: Race,
     pub hit: u64,
@@ -153,6 +154,11 @@ impl Tally {
                 known.locks = seen.locks.clone();
             }
         }
+    }
+
+    fn same_but_counts(&self, other: &Tally) -> bool {
+        let facts = |t: &Tally| (t.known, t.uncompared, t.failed, t.groups.len());
+        facts(self) == facts(other) && self.orders == other.orders && self.race == other.race
     }
 
     /// Nothing is left to be learnt: something was seen to come of it, and what
@@ -280,7 +286,7 @@ impl Tally {
 
 /// The accounts of one pair: of its race, and of whatever else raced at the
 /// same statements.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Tallies {
     pub all: Vec<Tally>,
 }
@@ -307,6 +313,23 @@ impl Tallies {
         for tally in &mut self.all {
             tally.add(trial, &log);
         }
+    }
+
+    /// Whether a trial would add to counts only: the races, the orders, and what came of
+    /// them were seen before.
+    pub fn know(&self, trial: &Trial<'_>, known: impl Fn(&Hit) -> bool) -> bool {
+        let mut after = self.clone();
+        let needs_log = Cell::new(false);
+        after.add(trial, known, || {
+            needs_log.set(true);
+            Vec::new()
+        });
+        let both = self.all.iter().zip(&after.all);
+        !needs_log.get()
+            && self.all.len() == after.all.len()
+            && both
+                .into_iter()
+                .all(|(now, then)| now.same_but_counts(then))
     }
 
     /// Nothing more to be learnt about the race that was asked for.

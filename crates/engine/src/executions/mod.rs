@@ -47,6 +47,8 @@ pub struct Series<'a> {
     /// has the next seed.
     pub plan: Plan,
     pub count: u64,
+    /// Executions that are taken before a worker is started.
+    pub alone: u64,
     /// Executions side by side.
     pub jobs: usize,
     pub deadline: Option<Instant>,
@@ -310,7 +312,9 @@ impl<'s> Service<'s, '_> {
                 let range = self.numbers(self.batch())?;
                 (Given::Batch(range.clone()), range)
             }
-            Trust::Untried if self.compared.len() as u64 == COMPARED => {
+            Trust::Untried
+                if self.compared.len() as u64 == COMPARED && self.taken >= self.series.alone =>
+            {
                 let left: u64 = self.todo.iter().map(|r| r.end - r.start).sum();
                 if left < WORTH_IT {
                     return None;

@@ -121,6 +121,7 @@ impl Confirm {
             trials: self.trials,
             all_trials: self.all_trials,
             jobs: self.jobs,
+            isolate: self.isolate,
             input: self.input.clone(),
             suppress,
             control: self.control.config(),

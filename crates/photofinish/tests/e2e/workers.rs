@@ -176,6 +176,40 @@ fn seeds_mean_the_same_in_reused_and_fresh_jvms() {
     }
 }
 
+/// Trials make the same of a pair, wherever they are made.
+#[test]
+fn trials_count_the_same_in_reused_and_fresh_jvms() {
+    let control = Expected::load("control");
+    for name in ["lost-update", "swallows"] {
+        let program = control.program("control", control.section(name));
+        let confirm = |option: &[&str]| {
+            let results = tempfile::tempdir().unwrap();
+            let results = results.path().to_str().unwrap();
+            let trials = [
+                "confirm",
+                "--trials",
+                "16",
+                "--all-trials",
+                "--results",
+                results,
+            ];
+            let found = program.reported(&[&trials[..], option].concat());
+            let races = found.report["races"].as_array().unwrap().iter();
+            let outcomes = |race: &Value| -> Vec<[Value; 3]> {
+                let outcomes = race["outcomes"].as_array().unwrap().iter();
+                let members = ["first", "result", "trials"];
+                outcomes.map(|o| members.map(|m| o[m].clone())).collect()
+            };
+            let told =
+                |race: &Value| (race["trials"].clone(), race["harm"].clone(), outcomes(race));
+            races.map(told).collect::<Vec<_>>()
+        };
+        let again = confirm(&[]);
+        assert!(!again.is_empty(), "{name}");
+        assert_eq!(again, confirm(&["--isolate"]), "{name}");
+    }
+}
+
 #[test]
 fn runs_that_cannot_be_put_back_are_made_alone() {
     let found = relay(&["exit", "2"]).detect(&["--scheduler", "random", "--runs", "5"]);

@@ -46,6 +46,9 @@ final class PhotofinishControl {
     private static long[] staticOffsets = new long[64];
     private static int staticCount = 1;
 
+    /** In a worker, whose executions have classes of their own: the names of the program's. */
+    private static String[] staticOwners = new String[64];
+
     private PhotofinishControl() {}
 
     /** Whether a point of this thread is the program's. */
@@ -101,6 +104,7 @@ final class PhotofinishControl {
     /** For a worker: the next execution begins, and nothing has a number. */
     static synchronized void restart() {
         past = numbers;
+        for (int i = 1; i < staticCount; i++) if (staticOwners[i] != null) statics[i] = null;
         PhotofinishPoints.budget = PhotofinishPoints.LONG;
     }
 
@@ -365,8 +369,16 @@ final class PhotofinishControl {
 
     private static void location(PhotofinishThread t, int kind, Object o, int site, long at) {
         int where = U.getInt(at + SITE_PLACE);
-        if (where < 0) point(kind, statics[-where], staticOffsets[-where], site);
+        if (where < 0) point(kind, owner(-where), staticOffsets[-where], site);
         else if (where > 0 && o != null) point(kind, PhotofinishTable.near(t, o, site), where, site);
+    }
+
+    /** The class of a static field, as this execution has it. */
+    private static PhotofinishShadow owner(int number) {
+        PhotofinishShadow s = statics[number];
+        if (s != null) return s;
+        Class<?> c = PhotofinishLoader.current.loaded(staticOwners[number]);
+        return c == null ? null : (statics[number] = PhotofinishTable.find(c));
     }
 
     static void element(PhotofinishThread t, Object array, int index, int site) {
@@ -425,16 +437,26 @@ final class PhotofinishControl {
 
     /** For the agent: keeps where a static field is under a number. */
     static synchronized int keepStatic(Class<?> c, long offset) {
+        String owner = c.getClassLoader0() instanceof PhotofinishLoader ? c.getName() : null;
+        if (owner != null) {
+            for (int i = 1; i < staticCount; i++) {
+                if (staticOffsets[i] == offset && owner.equals(staticOwners[i])) return i;
+            }
+        }
         if (staticCount == statics.length) {
             PhotofinishShadow[] more = new PhotofinishShadow[2 * staticCount];
             long[] offsets = new long[2 * staticCount];
+            String[] owners = new String[2 * staticCount];
             System.arraycopy(statics, 0, more, 0, staticCount);
             System.arraycopy(staticOffsets, 0, offsets, 0, staticCount);
+            System.arraycopy(staticOwners, 0, owners, 0, staticCount);
             statics = more;
             staticOffsets = offsets;
+            staticOwners = owners;
         }
         statics[staticCount] = PhotofinishTable.find(c);
         staticOffsets[staticCount] = offset;
+        staticOwners[staticCount] = owner;
         return staticCount++;
     }
 

@@ -22,9 +22,21 @@ final class PhotofinishLoader extends ClassLoader {
     /** Finds files on the class path. */
     private final ClassLoader finder;
 
+    /** Of the execution that is made. */
+    static PhotofinishLoader current;
+
     PhotofinishLoader(ClassLoader finder) {
         super(finder.getParent()); // without a name: stack traces show the names of loaders
         this.finder = finder;
+    }
+
+    /** A class of this execution, loaded if it is not yet, as resolving a statement does; null if there is none. */
+    Class<?> loaded(String name) {
+        try {
+            return loadClass(name, false);
+        } catch (ClassNotFoundException e) {
+            return null;
+        }
     }
 
     /** What happens in here is nobody's: the probes of the thread rest. */

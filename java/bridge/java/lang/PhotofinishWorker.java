@@ -126,7 +126,7 @@ public final class PhotofinishWorker implements Runnable {
     }
 
     private void begin() {
-        loader = new PhotofinishLoader(finder);
+        loader = PhotofinishLoader.current = new PhotofinishLoader(finder);
         set("java/lang/ClassLoader", "scl", "Ljava/lang/ClassLoader;", loader);
         ThreadGroup system = Thread.currentThread().getThreadGroup().getParent();
         Thread thread = new Thread(new ThreadGroup(system, "main"), this, "main");

@@ -1,0 +1,135 @@
+//! The trials of a pair as they come, in the order of their seeds: judged, counted, and
+//! those that show something for the first time kept with their schedules.
+
+use super::tally::{Tallies, Trial};
+use super::verdict::{Reference, Verdict};
+use super::{ConfirmConfig, Target};
+use crate::controlled_run;
+use crate::error::Error;
+use crate::executions::{Execution, Taker};
+use crate::progress::Progress;
+use driver::options::{Control, Mode};
+use driver::process::Stopped;
+use driver::run::RunResult;
+use driver::store::Schedule;
+use findings::confirmed::Deadlock;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+/// The trials of a pair as they come.
+pub(super) struct Trials<'t> {
+    pub config: &'t ConfirmConfig,
+    pub target: &'t Target,
+    pub reference: &'t Reference,
+    pub tallies: &'t mut Tallies,
+    /// Whether a hit is of a race that has an account elsewhere.
+    pub known: &'t dyn Fn(&findings::finding::Hit) -> bool,
+    pub deadlocks: &'t mut Vec<Deadlock>,
+    pub ran: u64,
+    pub reached: [bool; 2],
+    pub warnings: BTreeSet<String>,
+    pub limited: bool,
+    pub progress: &'t dyn Progress,
+}
+
+impl Taker for Trials<'_> {
+    /// A trial that adds to counts only.
+    fn is_known(&mut self, run: &RunResult) -> bool {
+        let Ok(verdict) = self.reference.judge(run) else {
+            return false;
+        };
+        let schedule = Schedule::default();
+        let trial = Trial {
+            hits: &run.findings.hits,
+            verdict: Some(&verdict),
+            schedule: &schedule,
+        };
+        let deadlock = |new: Deadlock| self.deadlocks.iter().any(|known| known.same(&new));
+        let mut warnings = run.findings.all_warnings();
+        self.tallies.know(&trial, self.known)
+            && standing(run).all(deadlock)
+            && warnings.all(|text| self.warnings.contains(&text))
+    }
+
+    fn take(&mut self, execution: Execution) -> Result<ControlFlow<()>, Error> {
+        let run = &execution.run;
+        if matches!(
+            run.outcome.stopped,
+            Some(Stopped::TimeLimit | Stopped::Interrupted)
+        ) {
+            self.limited = true;
+            return Ok(ControlFlow::Break(()));
+        }
+        self.ran += 1;
+        self.warnings.extend(run.findings.all_warnings());
+        let (config, name) = (self.config, &self.target.name);
+        let verdict = self.reference.judge(run);
+        if let Err(why) = &verdict {
+            let seed = execution.control.seed;
+            self.warnings.insert(format!("{name}, seed {seed}: {why}"));
+        }
+        let summary = run.findings.summary.as_ref();
+        if let Some(control) = summary.and_then(|s| s.control.as_ref()) {
+            let (so_far, now) = (self.reached, control.reached);
+            self.reached = [so_far[0] | now[0], so_far[1] | now[1]];
+        }
+        let schedule = schedule_of(
+            &execution.control,
+            run,
+            verdict.as_ref().map_or_else(|_| "void".to_owned(), ended),
+        );
+        let trial = Trial {
+            hits: &run.findings.hits,
+            verdict: verdict.as_ref().ok(),
+            schedule: &schedule,
+        };
+        self.tallies.add(&trial, self.known, || execution.log());
+        for still in standing(run) {
+            note(self.deadlocks, still);
+        }
+        let hit = self.tallies.all.first().map_or(0, |tally| tally.hit);
+        self.progress.doing(&format!(
+            "{name}: trial {} of {}, made to happen in {hit}",
+            self.ran, config.trials
+        ));
+        Ok(match self.tallies.is_settled() && !config.all_trials {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    }
+}
+
+/// The deadlocks and livelocks of a trial.
+fn standing(run: &RunResult) -> impl Iterator<Item = Deadlock> {
+    let kinds = [
+        ("deadlock", &run.findings.deadlocks),
+        ("livelock", &run.findings.livelocks),
+    ];
+    kinds.into_iter().flat_map(|(kind, all)| {
+        all.iter()
+            .map(move |still| Deadlock::new(kind, still.clone(), 0))
+    })
+}
+
+fn note(deadlocks: &mut Vec<Deadlock>, new: Deadlock) {
+    match deadlocks.iter_mut().find(|known| known.same(&new)) {
+        Some(known) => known.runs += 1,
+        None => deadlocks.push(new),
+    }
+}
+
+fn ended(verdict: &Verdict) -> String {
+    match verdict.detail.as_str() {
+        "" => verdict.effect.name().to_owned(),
+        detail => format!("{}: {detail}", verdict.effect.name()),
+    }
+}
+
+pub(super) fn schedule_of(control: &Control, run: &RunResult, ended: String) -> Schedule {
+    let summary = run.findings.summary.as_ref();
+    let summary = summary.and_then(|s| s.control.as_ref());
+    Schedule {
+        ended,
+        ..controlled_run::schedule("", Mode::None.name(), control, summary, &run.outcome)
+    }
+}
