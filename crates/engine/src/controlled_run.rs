@@ -134,30 +134,31 @@ pub fn keep(
     for (id, first, place) in races.chain(deadlocks).chain(failures) {
         if let Some((mut schedule, log)) = run(number(first)) {
             schedule.name.clone_from(id);
-            *place = Some(replay(config, &schedule));
+            *place = Some(replay(config, store.number(), &schedule));
             store.add(schedule, &log)?;
         }
     }
     Ok(())
 }
 
-/// How to see again what is kept.
-pub fn replay(config: &ControlConfig, schedule: &Schedule) -> Replay {
+/// How to see again what is kept with the result of this number.
+pub fn replay(config: &ControlConfig, result: i64, schedule: &Schedule) -> Replay {
     Replay {
         seed: schedule.seed,
-        command: replay_command(config, &schedule.name),
+        command: replay_command(config, result, &schedule.name),
         delays: schedule.delays.clone(),
     }
 }
 
-/// The command that replays what is kept under this name.
-pub fn replay_command(config: &ControlConfig, name: &str) -> String {
+/// The command that replays what is kept under this name with the result of this number. It
+/// stays good when later results, perhaps of other programs, use the same names.
+pub fn replay_command(config: &ControlConfig, result: i64, name: &str) -> String {
     let mut command = "photofinish replay ".to_owned();
     if config.results != Path::new(store::DEFAULT) {
         let results = quoted(&config.results.to_string_lossy());
         command += &format!("--results {results} ");
     }
-    command + &quoted(name)
+    command + &format!("--result {result} {}", quoted(name))
 }
 
 /// As a POSIX shell takes it for one word.

@@ -77,6 +77,8 @@ pub struct Replayed {
     pub answer: Answer,
     /// What was replayed, as the result calls it.
     pub name: String,
+    /// The result that it was kept with, if it was.
+    pub origin: Option<Origin>,
     pub sameness: Sameness,
     /// The digest of the first run, if it came to its end.
     pub digest_then: Option<String>,
@@ -88,6 +90,13 @@ pub struct Replayed {
     pub reasons: Vec<String>,
     /// What followed `java`.
     pub program: Vec<OsString>,
+}
+
+/// A result: its number, and when it was begun, in UTC.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    pub number: i64,
+    pub made: String,
 }
 
 /// Whether it was the same run.
@@ -108,6 +117,7 @@ pub enum Sameness {
 struct Kept {
     program: Option<Program>,
     schedule: Schedule,
+    origin: Option<Origin>,
     log: PathBuf,
     /// Where the log is while the agent reads it, if it was kept in results.
     _unpacked: Option<Scratch>,
@@ -162,6 +172,7 @@ pub fn replay(config: &ReplayConfig) -> Result<Replayed, Error> {
     Ok(Replayed {
         answer: Answer::new(report, facts),
         name: kept.schedule.name.clone(),
+        origin: kept.origin.clone(),
         sameness,
         digest_then: kept.schedule.digest.clone(),
         log,
@@ -195,6 +206,7 @@ fn from_log(log: &Path) -> Result<Kept, Error> {
     };
     Ok(Kept {
         program: None,
+        origin: None,
         schedule: Schedule {
             name: log.display().to_string(),
             mode: parameter("mode").unwrap_or_else(|| Mode::None.name().to_owned()),
@@ -225,6 +237,10 @@ fn from_result(results: &Path, number: Option<i64>, id: &str) -> Result<Kept, Er
         schedule,
         log: log.canonicalize()?,
         program: Some(store.program().clone()),
+        origin: Some(Origin {
+            number: store.number(),
+            made: store.made().to_owned(),
+        }),
         _unpacked: Some(directory),
     })
 }
@@ -405,6 +421,7 @@ mod tests {
                 digest: digest.map(str::to_owned),
                 ..Schedule::default()
             },
+            origin: None,
             log: PathBuf::new(),
             _unpacked: None,
         }

@@ -12,6 +12,7 @@ pub struct Store {
     path: PathBuf,
     db: Connection,
     result: i64,
+    made: String,
     program: Program,
 }
 
@@ -34,21 +35,22 @@ impl Store {
     pub fn open_result(dir: &Path, number: Option<i64>) -> Result<Store, StoreError> {
         let path = dir.join(FILE);
         let db = database::open(&path)?;
-        let found: Option<(i64, String)> = db
+        let found: Option<(i64, String, String)> = db
             .query_row(
-                "SELECT id, program FROM result
+                "SELECT id, made, program FROM result
                  WHERE report IS NOT NULL AND id = coalesce(?, id) ORDER BY id DESC LIMIT 1",
                 [number],
-                |row| Ok((row.get(0)?, row.get(1)?)),
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
             )
             .optional()
             .map_err(|error| database::failure(&path, error, false))?;
         match (found, number) {
-            (Some((result, program)), _) => Ok(Store {
+            (Some((result, made, program)), _) => Ok(Store {
                 program: parse(&path, &program)?,
                 path,
                 db,
                 result,
+                made,
             }),
             (None, None) => Err(StoreError::Nothing {
                 path: dir.to_owned(),
@@ -72,6 +74,11 @@ impl Store {
 
     pub fn number(&self) -> i64 {
         self.result
+    }
+
+    /// When it was begun, in UTC: `2026-01-01 00:00:00`.
+    pub fn made(&self) -> &str {
+        &self.made
     }
 
     pub fn program(&self) -> &Program {

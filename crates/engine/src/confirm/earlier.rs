@@ -18,6 +18,7 @@ pub fn take_over(
     store: &mut Writer,
     config: &crate::config::ControlConfig,
 ) -> Result<Vec<String>, Error> {
+    let number = store.number();
     let mut warnings = Vec::new();
     for race in &mut saved.races {
         let outcomes = race.outcomes.iter().filter_map(|o| o.replay.as_ref());
@@ -39,7 +40,7 @@ pub fn take_over(
             continue;
         };
         let renamed = |replay: &mut Replay| {
-            replay.command = controlled_run::replay_command(config, name(replay));
+            replay.command = controlled_run::replay_command(config, number, name(replay));
         };
         race.replay.iter_mut().for_each(renamed);
         race.outcomes
@@ -58,8 +59,18 @@ fn name(replay: &Replay) -> &str {
     replay.command.rsplit(' ').next().unwrap_or_default()
 }
 
-/// In the latest result that has it.
+/// The number of the result that its command names.
+fn result(replay: &Replay) -> Option<i64> {
+    let mut words = replay.command.split(' ').skip_while(|w| *w != "--result");
+    words.nth(1)?.parse().ok()
+}
+
+/// In the result that its command names; else (of an older version) in the latest that has it.
 fn find(results: &Path, replay: &Replay) -> Option<Kept> {
+    if let Some(number) = result(replay) {
+        let store = Store::open_result(results, Some(number)).ok()?;
+        return store.schedule(name(replay)).ok();
+    }
     let latest = Store::open(results).ok()?;
     let all = latest.results().ok()?;
     let mut stores = { all.iter() }.filter_map(|kept| {

@@ -480,7 +480,7 @@ impl Work<'_> {
             let config = &self.config.control;
             let store = &mut *self.store;
             let race = tally.finish(ran, asked, |kept| {
-                let replay = controlled_run::replay(config, &kept.schedule);
+                let replay = controlled_run::replay(config, store.number(), &kept.schedule);
                 store.add(kept.schedule, &kept.log)?;
                 Ok::<_, driver::store::StoreError>(replay)
             })?;

@@ -221,7 +221,12 @@ fn merge(hunt: &mut Hunt<'_>, dir: &RunDir, mut found: Report) -> Result<(), Err
         }
         let (mut schedule, log) = store.schedule(their)?;
         id.clone_into(&mut schedule.name);
-        *replay = Some(controlled_run::replay(&hunt.config.control, &schedule));
+        let number = hunt.store.number();
+        *replay = Some(controlled_run::replay(
+            &hunt.config.control,
+            number,
+            &schedule,
+        ));
         hunt.store.add(schedule, &log)?;
         Ok(())
     };

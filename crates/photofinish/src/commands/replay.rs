@@ -38,6 +38,16 @@ pub fn command(args: &Replay) -> Result<u8, Failure> {
             say!("{}", clean(race));
         }
         say_on!("{}", sameness(&replayed));
+        if let Some(origin) = &replayed.origin {
+            let program = replayed.program.iter().map(|arg| arg.to_string_lossy());
+            let program: Vec<_> = program.collect();
+            say!(
+                "  = of result {}, {} UTC: java {}",
+                origin.number,
+                clean(&origin.made),
+                clean(&program.join(" "))
+            );
+        }
         for reason in &replayed.reasons {
             say!("  = {}", clean(reason));
         }

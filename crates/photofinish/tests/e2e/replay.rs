@@ -186,3 +186,31 @@ fn a_debugger_does_not_change_the_schedule() {
     assert_eq!(output.status.code(), Some(66), "{text}");
     assert!(text.contains("the same run again"), "{text}");
 }
+
+/// Results of two programs in one directory both have an R1.
+#[test]
+fn a_printed_command_stays_good() {
+    let results = tempfile::tempdir().unwrap();
+    let first = confirm(&control_program(&["Figure1"]), results.path(), &PAIR);
+    assert_eq!(first.code, Some(66), "{}", first.stderr);
+    let command = first.races()[0]["replay"]["command"].as_str().unwrap();
+    let second = ["--pair", "Figure2.java:22,Figure2.java:28", "--trials", "3"];
+    let second = confirm(&control_program(&["Figure2"]), results.path(), &second);
+    assert_ne!(second.races().len(), 0, "{}", second.stderr);
+
+    let words = command
+        .strip_prefix("photofinish replay --results ")
+        .unwrap();
+    let words: Vec<&str> = words.split(' ').skip(1).collect();
+    let text = said(&replay(results.path(), &words));
+    assert!(text.contains("the same run again"), "{command}: {text}");
+    assert!(
+        text.contains("of result 1, ") && text.contains(" Figure1\n"),
+        "{text}"
+    );
+    let text = said(&replay(results.path(), &["R1"]));
+    assert!(
+        text.contains("of result 2, ") && text.contains(" Figure2\n"),
+        "{text}"
+    );
+}
