@@ -13,11 +13,16 @@ use anyhow::Context;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use toml::{Table, Value};
 
 /// The file in the current directory.
 const FILE: &str = "photofinish.toml";
+
+/// Options that name a file or directory to write.
+const WRITTEN: [&str; 8] = [
+    "json", "html", "sarif", "junit", "perfetto", "results", "output", "keep",
+];
 
 /// Options that say what to look at instead of a program.
 const INSTEAD: [&str; 3] = ["trace", "from", "log"];
@@ -34,10 +39,16 @@ pub fn extend(args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let Some((name, given)) = matches.subcommand() else {
         return Ok(args);
     };
-    let Some(path) = file(given) else {
+    let Some((path, is_named)) = file(given) else {
         return Ok(args);
     };
     let settings = read(&path)
+        .and_then(|table| {
+            if !is_named {
+                harmless(&table, name)?;
+            }
+            Ok(table)
+        })
         .and_then(|table| arguments(&Cli::command(), &table, name, given))
         .with_context(|| format!("cannot use {}", path.display()))
         .map_err(|error| Failure {
@@ -47,13 +58,38 @@ pub fn extend(args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     Ok(settings.insert(args, name))
 }
 
-fn file(given: &ArgMatches) -> Option<PathBuf> {
+/// The file, and whether the user named it.
+fn file(given: &ArgMatches) -> Option<(PathBuf, bool)> {
     if given.get_flag("no_config") {
         return None;
     }
     let named = given.get_one::<PathBuf>("config");
-    let usual = || Some(PathBuf::from(FILE)).filter(|path| path.exists());
-    named.cloned().or_else(usual)
+    let usual = || Some((PathBuf::from(FILE), false)).filter(|(path, _)| path.exists());
+    named.map(|path| (path.clone(), true)).or_else(usual)
+}
+
+/// A file that merely lies in the current directory, perhaps of somebody else's checkout, may
+/// not choose what is run as Java, nor files to write outside of that directory.
+fn harmless(table: &Table, name: &str) -> anyhow::Result<()> {
+    let own = table.get(name).and_then(Value::as_table);
+    for (key, value) in table.iter().chain(own.into_iter().flatten()) {
+        let leaves = |text: &String| {
+            let path = Path::new(text);
+            path.is_absolute() || path.components().any(|part| part == Component::ParentDir)
+        };
+        let why = match key.as_str() {
+            "java" => "which is run as it is",
+            key if WRITTEN.contains(&key) && texts(value).iter().flatten().any(leaves) => {
+                "outside of this directory"
+            }
+            _ => continue,
+        };
+        anyhow::bail!(
+            "it sets {key}, {why}: name the file with --config {FILE} if you trust it, or ignore \
+             it with --no-config"
+        );
+    }
+    Ok(())
 }
 
 fn read(path: &Path) -> anyhow::Result<Table> {
@@ -180,6 +216,17 @@ mod tests {
             arguments(&Cli::command(), &table, name, given).map_err(|e| e.to_string())?;
         let all = settings.insert(args, name);
         Ok(all.into_iter().map(|a| a.into_string().unwrap()).collect())
+    }
+
+    #[test]
+    fn a_file_that_nobody_named_runs_and_overwrites_nothing() {
+        let may = |file: &str| harmless(&file.parse().unwrap(), "detect").is_ok();
+        assert!(may("json = 'out/r.json'\nruns = 3\nprogram = ['Main']"));
+        assert!(may("[verify]\njava = './java'"), "of another command");
+        assert!(!may("java = './java'"));
+        assert!(!may("[detect]\njava = 'java'"));
+        assert!(!may("json = '/etc/passwd'"));
+        assert!(!may("results = 'a/../../b'"));
     }
 
     #[test]
