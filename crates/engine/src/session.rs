@@ -91,8 +91,10 @@ impl Session {
         let hidden = findings.summary.as_ref().and_then(|s| s.hidden.clone());
         let ended = ended(&outcome, said, started);
         self.seen.refused |= !started && outcome.stopped.is_none();
-        // Without the agent's last word, what it found may be incomplete.
+        // Without the agent's last word, what it found may be incomplete; and what
+        // threads did that are not followed is not known.
         self.seen.limited |= outcome.stopped.is_some()
+            || !findings.unwatched.is_empty()
             || started && said.is_none()
             || matches!(ended, RunEnd::Stuck | RunEnd::Limit);
         self.interrupted |= outcome.stopped == Some(Stopped::Interrupted);
@@ -350,6 +352,9 @@ mod tests {
             verdict(result(Some(0), None, Some(1))),
             (NotExercised, RunEnd::Exit)
         );
+        let mut unwatched = result(Some(0), None, Some(2));
+        unwatched.findings.unwatched = vec!["virtual threads".to_owned()];
+        assert_eq!(verdict(unwatched), (Limit, RunEnd::Exit));
         assert_eq!(verdict(result(Some(0), None, None)), (Limit, RunEnd::Halt));
         assert_eq!(
             verdict(result(None, Some(9), None)),
