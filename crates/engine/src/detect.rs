@@ -25,6 +25,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+/// Runs without anything new after which there may be nothing more, at least.
+const FEW_RUNS: u64 = 50;
+
 /// Runs that the report lists: more of the same says nothing new.
 const MOST_RUNS: u64 = 1_000;
 
@@ -37,6 +40,8 @@ pub struct DetectConfig {
     pub scheduler: Scheduler,
     /// Run the program this many times and merge what is found.
     pub runs: u32,
+    /// Stop before that when controlled runs show nothing new for long.
+    pub until_saturated: bool,
     /// Controlled runs side by side.
     pub jobs: usize,
     /// Every run is to have a JVM of its own.
@@ -60,6 +65,7 @@ impl Default for DetectConfig {
             detector: Some(fasttrack::KIND),
             scheduler: Scheduler::default(),
             runs: 1,
+            until_saturated: false,
             jobs: 1,
             isolate: false,
             depth: None,
@@ -192,19 +198,22 @@ impl<'a> ScheduledRuns<'a> {
             progress,
             mode,
             shown: BTreeSet::new(),
-            digests: BTreeSet::new(),
+            orders: BTreeSet::new(),
             tried: 0,
+            last_new: 0,
             listed: 0,
         };
         progress.step(&format!("run 1 of {}", config.runs));
         let made = executions::make(&series, &mut taken)?;
-        let (tried, different) = (taken.tried, taken.digests.len() as u64);
+        let (tried, different) = (taken.tried, taken.orders.len() as u64);
+        let saturated = taken.is_saturated();
         if made.ended == Ended::Interrupted {
             session.interrupt();
         }
         self.schedules = (config.runs > 1).then_some(Schedules {
             tried,
             different,
+            saturated,
             reused_jvms: made.reused,
             isolated: made.isolated,
         });
@@ -327,12 +336,22 @@ struct TakenRuns<'r, 'a> {
     mode: Mode,
     /// What runs in fresh JVMs have shown.
     shown: BTreeSet<String>,
-    digests: BTreeSet<String>,
+    /// Partial orders.
+    orders: BTreeSet<u64>,
     tried: u64,
+    /// The last run that was different, or showed something for the first time.
+    last_new: u64,
     listed: u64,
 }
 
 impl TakenRuns<'_, '_> {
+    /// The last third of the runs, and not a few, showed nothing new.
+    fn is_saturated(&self) -> bool {
+        let since = self.tried - self.last_new;
+        let long = FEW_RUNS.max(self.tried / 3);
+        self.runs.config.until_saturated && since >= long
+    }
+
     /// What a run shows, and where it was not under control.
     fn all_shown(found: &Findings) -> impl Iterator<Item = String> {
         keys(found).into_iter().chain(found.all_warnings())
@@ -355,10 +374,15 @@ impl Taker for TakenRuns<'_, '_> {
             .summary
             .as_ref()
             .and_then(|s| s.control.as_ref());
-        self.digests.extend(control.and_then(|c| c.digest.clone()));
+        let order = control.and_then(|c| c.partial_order);
+        let is_different = order.is_some_and(|order| self.orders.insert(order));
+        let known = self.shown.len();
         let is_new = execution.dir.is_some();
         if is_new {
             self.shown.extend(Self::all_shown(&run.findings));
+        }
+        if is_different || self.shown.len() > known {
+            self.last_new = self.tried;
         }
         if is_new || self.listed < MOST_RUNS {
             self.listed += 1;
@@ -380,7 +404,7 @@ impl Taker for TakenRuns<'_, '_> {
             true => self.progress.step(&text),
             false => self.progress.doing(&text),
         }
-        Ok(match self.session.is_over() {
+        Ok(match self.session.is_over() || self.is_saturated() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         })

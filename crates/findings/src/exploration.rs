@@ -53,8 +53,10 @@ pub struct Samples {
 #[serde(default)]
 pub struct Schedules {
     pub tried: u64,
-    /// How many of them were different.
+    /// How many of them differ in more than the order of independent operations.
     pub different: u64,
+    /// Nothing new came for long, so no more were tried.
+    pub saturated: bool,
     /// Executions in JVMs that had made others before.
     pub reused_jvms: u64,
     /// Why every execution had a JVM of its own, if so.

@@ -178,9 +178,14 @@ pub struct Detect {
     /// How to decide which thread runs
     #[arg(long, value_name = "SCHEDULER", value_parser = registry::scheduler(), default_value = "native")]
     pub scheduler: Scheduler,
-    /// Run the program this many times and merge what is found
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Run the program this many times and merge what is found [default: 1; with --until
+    /// saturated: 100000]
+    #[arg(long, value_name = "N", hide_default_value = true, default_value = "1", default_value_if("until", clap::builder::ArgPredicate::IsPresent, "100000"), value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
+    /// Stop before that when the last third of the runs, and at least 50, showed nothing
+    /// new: no new order of dependent operations, and no new finding
+    #[arg(long, value_enum, value_name = "WHEN")]
+    pub until: Option<Until>,
     /// Controlled runs side by side
     #[arg(short, long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: u32,
@@ -204,6 +209,12 @@ pub struct Detect {
     pub launch: Launch,
     #[command(flatten)]
     pub show: Show,
+}
+
+/// When runs have shown what there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Until {
+    Saturated,
 }
 
 #[derive(Debug, Args)]

@@ -147,6 +147,8 @@ pub struct ControlSummary {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub delays: Vec<Delay>,
     pub digest: Option<String>,
+    /// The digest of the partial order of its steps, see `schedule::PartialOrder`.
+    pub partial_order: Option<u64>,
     pub threads: u64,
     pub hits: u64,
     /// Which sides of the pair some thread came to.

@@ -62,6 +62,9 @@ pub fn schedules(report: &Report) -> Option<String> {
         counted(schedules.tried, "schedule", "schedules"),
         schedules.different
     );
+    if schedules.saturated {
+        text += "  = nothing new came for long, so no more were tried\n";
+    }
     if let Some(why) = &schedules.isolated {
         let why = clean_line(why);
         text += &format!("  = every run had a JVM of its own: {why}\n");

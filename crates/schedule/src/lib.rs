@@ -11,7 +11,7 @@
 //! `guided` follows an exploration of all schedules (crate `explore`).
 //! `world` keeps track of who is enabled; `log` is what is kept of a run,
 //! `replay` repeats it from there, `table` shows it; `delays` are those that it needs;
-//! `progress` tells livelocks.
+//! `progress` tells livelocks; `partial_order` tells which runs are really different.
 
 pub mod contest;
 mod decider;
@@ -20,6 +20,7 @@ pub mod guided;
 pub mod log;
 pub mod may_trigger;
 mod op;
+mod partial_order;
 pub mod progress;
 mod random;
 mod registry;
@@ -35,6 +36,7 @@ pub use decider::Decider;
 pub use delays::Delay;
 pub use guided::{Guided, Outcome};
 pub use op::{Decision, Hit, Kind, Op, Ready, Thread, View};
+pub use partial_order::PartialOrder;
 pub use random::Rng;
 pub use registry::{How, NATIVE, Row, Scheduler, strategies, strategy};
 pub use replay::{Divergence, Expected, Explanation, Replay};

@@ -6,7 +6,7 @@ use super::settings::SPURIOUS;
 use crate::Agent;
 use protocol::RunEnd;
 use schedule::log::{Header, Site, Writer};
-use schedule::{Hit, Thread, Trail};
+use schedule::{Hit, PartialOrder, Thread, Trail};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
@@ -15,6 +15,7 @@ pub struct Journal {
     /// Into nowhere if nobody asked for it: the digest is wanted all the same.
     writer: Option<Writer<Box<dyn Log>>>,
     digest: u64,
+    order: PartialOrder,
 }
 
 /// Where a log goes.
@@ -49,6 +50,7 @@ impl Journal {
         Ok(Journal {
             writer: Some(writer),
             digest: 0,
+            order: PartialOrder::default(),
         })
     }
 
@@ -57,18 +59,27 @@ impl Journal {
         Journal {
             writer: None,
             digest: 0,
+            order: PartialOrder::default(),
         }
     }
 
     pub fn thread(&mut self, thread: Thread, name: &str, parent: Option<Thread>) {
+        self.order.started(thread, parent);
         self.write(|w| w.thread(thread, name, parent));
     }
 
     pub fn step(&mut self, agent: &Agent, step: Trail) {
         match step {
-            Trail::Tick => self.write(Writer::tick),
+            Trail::Tick => {
+                self.order.tick();
+                self.write(Writer::tick);
+            }
             Trail::Step(ready) => {
                 self.site(agent, ready.op.site);
+                if let Some(writer) = &self.writer {
+                    let statement = writer.identity(ready.op.site);
+                    self.order.step(ready.thread, &ready.op, statement);
+                }
                 self.write(|w| w.step(ready.thread, &ready.op));
             }
         }
@@ -110,6 +121,11 @@ impl Journal {
     /// What was written so far is kept even if the program is killed.
     pub fn flush(&mut self) {
         self.write(Writer::flush);
+    }
+
+    /// The digest of the partial order of the steps so far.
+    pub fn partial_order(&self) -> u64 {
+        self.order.digest()
     }
 
     /// Writes the end; the digest of all steps.

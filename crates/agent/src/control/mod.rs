@@ -511,6 +511,7 @@ impl Control {
         let mut state = self.lock();
         self.note_steps(a, &mut state);
         let digest = state.journal.finish(outcome);
+        let partial_order = state.journal.partial_order();
         let State {
             world,
             seed,
@@ -540,6 +541,7 @@ impl Control {
             ticks: counts.ticks,
             delays,
             digest: Some(format!("{digest:016x}")),
+            partial_order: Some(partial_order),
             threads: threads as u64,
             hits: *hits,
             reached: [*reached & 1 != 0, *reached & 2 != 0],

@@ -73,6 +73,7 @@ impl Detect {
             detector: self.detector.0,
             scheduler: self.scheduler,
             runs: self.runs,
+            until_saturated: self.until.is_some(),
             jobs: self.jobs as usize,
             isolate: self.isolate,
             depth: self.depth,

@@ -210,6 +210,22 @@ fn trials_count_the_same_in_reused_and_fresh_jvms() {
     }
 }
 
+/// Where there is nothing more to see, no more runs are made.
+#[test]
+fn runs_end_when_nothing_new_comes() {
+    let options = ["--scheduler", "random", "--until", "saturated"];
+    let found = relay(&["plain", "1"]).detect(&options);
+    let schedules = &found.report["schedules"];
+    assert_eq!(schedules["saturated"], true, "{schedules}");
+    let count = |member: &str| schedules[member].as_u64().unwrap();
+    assert!(
+        count("tried") > 50 && count("tried") < 10_000,
+        "{schedules}"
+    );
+    assert!(count("different") > 1, "{schedules}");
+    assert!(count("different") < count("tried"), "{schedules}");
+}
+
 #[test]
 fn runs_that_cannot_be_put_back_are_made_alone() {
     let found = relay(&["exit", "2"]).detect(&["--scheduler", "random", "--runs", "5"]);

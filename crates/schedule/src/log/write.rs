@@ -90,11 +90,14 @@ impl<W: Write> Writer<W> {
         self.sites.contains_key(&number)
     }
 
+    /// What a statement is in every run. One that was never told counts by its number.
+    pub fn identity(&self, site: u32) -> u64 {
+        self.sites.get(&site).copied().unwrap_or(u64::from(site))
+    }
+
     /// What a strategy decided: a log has a step or a tick for every pick.
     pub fn step(&mut self, thread: Thread, op: &Op) -> io::Result<()> {
-        // A site that was never told counts by its number.
-        let site = self.sites.get(&op.site);
-        let site = site.copied().unwrap_or(u64::from(op.site));
+        let site = self.identity(op.site);
         self.digest.step(thread, op, site);
         self.steps += 1;
         self.record.clear();

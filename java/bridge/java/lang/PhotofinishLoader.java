@@ -46,15 +46,30 @@ final class PhotofinishLoader extends ClassLoader {
         PhotofinishThread t = self.$pf;
         self.$pf = null;
         try {
-            return super.loadClass(name, resolve);
+            if (!isKnown(name)) return super.loadClass(name, resolve);
+            synchronized (getClassLoadingLock(name)) {
+                Class<?> c = findLoadedClass(name);
+                return c == null ? findClass(name) : c;
+            }
         } finally {
             self.$pf = t;
         }
     }
 
+    /** The parent need not be asked again for what it did not have. */
+    private static boolean isKnown(String name) {
+        synchronized (FILES) {
+            return FILES.get(path(name)) != null;
+        }
+    }
+
+    private static String path(String name) {
+        return name.replace('.', '/').concat(".class");
+    }
+
     @Override
     protected Class<?> findClass(String name) throws ClassNotFoundException {
-        byte[] file = file(name.replace('.', '/').concat(".class"));
+        byte[] file = file(path(name));
         if (file == null) throw new ClassNotFoundException(name);
         return defineClass(name, file, 0, file.length);
     }
