@@ -6,7 +6,7 @@
 use crate::Agent;
 use crate::jni::{Jni, Ref};
 use crate::memory::{MAX_SLOTS, RawClock, Word, bridge_epoch};
-use crate::stacks::{Frame, type_name};
+use crate::stacks::{Frame, Stacks, type_name};
 use crate::threads::Thread;
 use contract::index;
 use detect::{InitIntervals, Prior, Reads, variable};
@@ -22,8 +22,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub struct Check {
     sets: ReadSets,
     inits: InitIntervals,
-    /// What was seen of each pair of statements, in either order.
+    /// What was seen of each pair of statements, in either order; those of the JDK by the
+    /// calls that lead to them.
     pairs: FxHashMap<(u32, u32), PairSeen>,
+    /// Of each pair of statements, in how many calls it was reported.
+    reported: FxHashMap<(u32, u32), u32>,
     pub races: u64,
     /// Pairs inside the JDK that are called by code whose locks we do not see.
     pub unwatched: u64,
@@ -45,11 +48,14 @@ impl Default for PairSeen {
 /// Races of one pair of statements whose callers are looked at; beyond that ever
 /// fewer.
 const LOOKS: u64 = 64;
+/// Pairs of calls for which one pair of statements of the JDK is reported.
+const MOST_CALLS: u32 = 32;
 
 impl Check {
     /// All that was comes before all that will be: another execution begins.
     pub fn restart(&mut self) {
         self.pairs.clear();
+        self.reported.clear();
         (self.races, self.unwatched) = (0, 0);
         self.inits = InitIntervals::default();
     }
@@ -135,7 +141,11 @@ impl Agent {
                     *times += 1;
                     let first = *times == 1;
                     let looks = *times <= LOOKS || times.is_power_of_two();
-                    if looks && self.report(jni, &q, prior) {
+                    let statement = |site| self.sites.contexts.context(site).statement;
+                    let (a, b) = (statement(pair.0), statement(pair.1));
+                    let calls = check.reported.entry((a.min(b), a.max(b))).or_default();
+                    if looks && *calls < MOST_CALLS && self.report(jni, &q, prior) {
+                        *calls += 1;
                         check.races += 1;
                         *pair_seen = PairSeen::Reported(1);
                     } else if first {
@@ -222,17 +232,12 @@ impl Agent {
         let threads = self.threads.lock().unwrap_or_else(|e| e.into_inner());
         let epoch = bridge_epoch(q.epoch);
         let then = stacks.of_access(prior.stamp.site, prior.stamp.epoch);
-        let other = then.filter(|(_, exact)| *exact).map(|(s, _)| &*s.stack);
+        let other = then.map(|sample| &*sample.stack);
         if !self.is_watched(&now) || other.is_some_and(|s| !self.is_watched(s)) {
             return false;
         }
-        let access = |op: bool,
-                      site: u32,
-                      epoch: Epoch,
-                      stack: &[Frame],
-                      exact: bool,
-                      locks: Option<&str>| {
-            Access {
+        let access =
+            |op: bool, site: u32, epoch: Epoch, stack: &[Frame], locks: Option<&str>| Access {
                 op: AccessOp::new(op),
                 thread: threads
                     .of_epoch(epoch)
@@ -242,29 +247,17 @@ impl Agent {
                     .map(|f| self.told_frame(&f))
                     .unwrap_or_default(),
                 stack: self.told(stack),
-                stack_exact: exact,
+                // Whoever knows the locks knows the stack.
+                stack_exact: locks.is_some(),
                 locks: locks.map(|l| l.lines().map(str::to_owned).collect()),
-            }
-        };
+                holders: self.holders(site, stack),
+            };
+        let Stamp { epoch: when, site } = prior.stamp;
         let first = match then {
-            Some((sample, exact)) => access(
-                prior.write,
-                prior.stamp.site,
-                prior.stamp.epoch,
-                &sample.stack,
-                exact,
-                Some(&*sample.locks),
-            ),
-            None => access(
-                prior.write,
-                prior.stamp.site,
-                prior.stamp.epoch,
-                &[],
-                false,
-                None,
-            ),
+            Some(sample) => access(prior.write, site, when, &sample.stack, Some(&*sample.locks)),
+            None => access(prior.write, site, when, &self.way_to(site, &stacks), None),
         };
-        let second = access(q.write, q.site, epoch, &now, true, Some(held.as_str()));
+        let second = access(q.write, q.site, epoch, &now, Some(held.as_str()));
         self.findings.write(Line::Race(Box::new(Race {
             detector: self.options.mode.name().to_owned(),
             sites: Some([prior.stamp.site, q.site].map(u64::from)),
@@ -274,6 +267,44 @@ impl Agent {
             count: 1,
         })));
         true
+    }
+
+    /// What is true of the stack in every execution of a statement: the statement itself; in the
+    /// JDK also how the program's call leads there.
+    fn way_to(&self, site: u32, stacks: &Stacks) -> Vec<Frame> {
+        let call = self.sites.contexts.context(site).call;
+        let (Some(statement), Some(call)) = (self.sites.frame(site), self.sites.frame(call)) else {
+            return Vec::new();
+        };
+        let some = stacks.some(site).map_or(&[][..], |stack| stack);
+        match some.iter().position(|f| is_same_method(f, &call)) {
+            Some(at) => some.get(..=at).unwrap_or_default().to_vec(),
+            None => vec![statement, call],
+        }
+    }
+
+    /// The fields of the program's that hold what an access inside the JDK is about, as far
+    /// as the call shows that led there.
+    pub fn holders(&self, site: u32, stack: &[Frame]) -> Vec<Location> {
+        self.holders_in(self.sites.contexts.context(site).call, stack)
+    }
+
+    /// The same for a call that is known, if it is the innermost one of the stack.
+    pub fn holders_in(&self, call: u32, stack: &[Frame]) -> Vec<Location> {
+        let own = stack.iter().find(|f| !self.owners.is_jdk(&f.class));
+        let Some(frame) = self.sites.frame(call).filter(|_| call != 0) else {
+            return Vec::new();
+        };
+        if !own.is_some_and(|own| is_same_method(own, &frame)) {
+            return Vec::new();
+        }
+        let holders = self.sites.with(call, |_, site| {
+            let holders = site.holders.iter();
+            let told =
+                holders.map(|h| self.field(type_name(&h.field.class), &h.field.name, h.is_static));
+            told.collect()
+        });
+        holders.unwrap_or_default()
     }
 
     /// The stack with the statement on top: its check may come later in its method.
@@ -366,7 +397,7 @@ impl Agent {
             self.static_owners
                 .lock()
                 .unwrap_or_else(|e| e.into_inner())
-                .get(&q.site)
+                .get(&self.sites.contexts.context(q.site).statement)
                 .cloned()
         } else {
             self.declaring(jni, q.owner, &target)
@@ -415,6 +446,10 @@ impl Agent {
             allocated: None,
         }
     }
+}
+
+fn is_same_method(a: &Frame, b: &Frame) -> bool {
+    (&a.class, &a.method) == (&b.class, &b.method)
 }
 
 /// Frames between a reflective access and the code that asked for it.

@@ -81,6 +81,7 @@ impl Agent {
         if !self.is_watched(&now) {
             return false;
         }
+        let call = self.bridge.get().map_or(0, |b| b.call_now(jni));
         let threads = self.threads.lock().unwrap_or_else(|e| e.into_inner());
         let access = |a: detect::Access, stack: &[stacks::Frame], exact: bool| Access {
             op: AccessOp::new(a.write),
@@ -94,6 +95,10 @@ impl Agent {
             stack: self.told(stack),
             stack_exact: exact,
             locks: exact.then(|| held.lines().map(str::to_owned).collect()),
+            holders: match exact {
+                true => self.holders_in(call, stack),
+                false => Vec::new(),
+            },
         };
         let (location, allocated) = {
             let accesses = [f.second, f.first].map(|a| (a.site.0, a.write));

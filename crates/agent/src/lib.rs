@@ -8,6 +8,7 @@
 //! | `bridge`, `natives` | the Java side: its classes, its natives, the JDK's natives we stand before |
 //! | `owners` | which classes are the JDK's |
 //! | `sites`, `resolve` | statements, and what the fields they name turn out to be |
+//! | `contexts` | statements of the JDK, told apart by the program's calls that lead there |
 //! | `check` | FastTrack's slow path |
 //! | `recorder` | event buffers into a trace |
 //! | `direct` | events straight into one of the other detectors |
@@ -46,6 +47,7 @@ mod agreement;
 mod bridge;
 mod check;
 mod classes;
+mod contexts;
 mod control;
 mod direct;
 mod findings;

@@ -485,7 +485,8 @@ fn site_row(class: &ClassSites, s: &instrument::Site) -> tables::Site {
             | SiteKind::Finalizer
             | SiteKind::Constructed
             | SiteKind::Frame
-            | SiteKind::Freeze => tables::SiteKind::Other,
+            | SiteKind::Freeze
+            | SiteKind::Call => tables::SiteKind::Other,
         },
         checked: s.checked,
         target: s.target.as_ref().map(|t| tables::Member {

@@ -1,7 +1,8 @@
 //! Every statement with a probe: numbers, names, and what the bridge needs to
 //! know of each (the table in shared memory).
 
-use crate::memory::{MAX_SITES, SiteTable};
+use crate::contexts::{self, Contexts};
+use crate::memory::SiteTable;
 use crate::stacks::Frame;
 use contract::site::{CHECKED, FINALIZER};
 use instrument::{Site, SiteKind};
@@ -27,6 +28,7 @@ pub struct ClassSites {
 #[derive(Debug)]
 pub struct Sites {
     pub table: SiteTable,
+    pub contexts: Contexts,
     classes: RwLock<Vec<Arc<ClassSites>>>,
 }
 
@@ -34,6 +36,7 @@ impl Sites {
     pub fn new() -> Sites {
         Sites {
             table: SiteTable::new(),
+            contexts: Contexts::default(),
             classes: RwLock::new(Vec::new()),
         }
     }
@@ -47,7 +50,7 @@ impl Sites {
         let Some(added) = added else {
             return Some(result);
         };
-        if first as usize + added.sites.len() > MAX_SITES {
+        if first as usize + added.sites.len() > contexts::FIRST as usize {
             return None;
         }
         for (i, site) in added.sites.iter().enumerate() {
@@ -70,7 +73,9 @@ impl Sites {
             .map_or(0, |c| c.first as usize + c.sites.len() - 1)
     }
 
+    /// The statement of this number, in whatever call.
     pub fn with<T>(&self, site: u32, f: impl FnOnce(&ClassSites, &Site) -> T) -> Option<T> {
+        let site = self.contexts.context(site).statement;
         let class = {
             let classes = self.classes.read().unwrap_or_else(|e| e.into_inner());
             let at = classes.partition_point(|c| c.first <= site);
@@ -78,6 +83,11 @@ impl Sites {
         };
         let found = class.sites.get((site - class.first) as usize)?;
         Some(f(&class, found))
+    }
+
+    /// Whether the statement is the JDK's.
+    pub fn is_jdk(&self, site: u32) -> bool {
+        self.with(site, |class, _| class.is_jdk).unwrap_or(false)
     }
 
     /// Classes from number `from` on, for the recorder's tables.

@@ -1,8 +1,9 @@
 //! Stacks for reports. A race is noticed at its second access; the first one
 //! is long gone. So the bridge has the stacks of the first executions of each
-//! statement kept, then of ever fewer, and a report says whether the stack it
-//! shows is from the very epoch of the access or from another execution of the
-//! same statement by the same thread.
+//! statement kept, then of ever fewer; statements of the JDK count as others in each
+//! call of the program that leads to them (`contexts`). A report shows the whole stack if it
+//! was kept in the very epoch of the access. Otherwise it shows what is true of
+//! every execution: the statement, and in the JDK the way there from the program's call.
 
 use crate::Agent;
 use crate::jni::Ref;
@@ -61,6 +62,8 @@ struct Method {
 #[derive(Clone, Debug)]
 pub struct Sample {
     epoch: Epoch,
+    /// No other stack was seen in that epoch.
+    exact: bool,
     pub stack: Arc<[Frame]>,
     pub locks: Arc<str>,
 }
@@ -69,12 +72,15 @@ pub struct Sample {
 pub struct Stacks {
     methods: FxHashMap<usize, Arc<Method>>,
     samples: FxHashMap<(u32, Tid), Vec<Sample>>,
+    /// The first stack of each statement, by any thread.
+    first: FxHashMap<u32, Arc<[Frame]>>,
 }
 
 impl Stacks {
     /// Another execution begins, with other classes.
     pub fn restart(&mut self) {
         self.samples.clear();
+        self.first.clear();
         if self.methods.len() > MOST_METHODS {
             self.methods.clear();
         }
@@ -119,8 +125,10 @@ impl Stacks {
     }
 
     pub fn keep(&mut self, site: u32, epoch: Epoch, stack: Arc<[Frame]>, locks: &str) {
+        self.first.entry(site).or_insert_with(|| stack.clone());
         let samples = self.samples.entry((site, epoch.tid())).or_default();
-        if samples.iter().any(|s| s.epoch == epoch) {
+        if let Some(known) = samples.iter_mut().find(|s| s.epoch == epoch) {
+            known.exact &= known.stack == stack;
             return;
         }
         if samples.len() == KEEP {
@@ -128,18 +136,21 @@ impl Stacks {
         }
         samples.push(Sample {
             epoch,
+            exact: true,
             stack,
             locks: locks.into(),
         });
     }
 
-    /// The best stack for an access, and whether it is of that very epoch.
-    pub fn of_access(&self, site: u32, epoch: Epoch) -> Option<(&Sample, bool)> {
+    /// What was kept in the epoch of an access, if that leaves no doubt.
+    pub fn of_access(&self, site: u32, epoch: Epoch) -> Option<&Sample> {
         let samples = self.samples.get(&(site, epoch.tid()))?;
-        match samples.iter().find(|s| s.epoch == epoch) {
-            Some(sample) => Some((sample, true)),
-            None => Some((samples.last()?, false)),
-        }
+        samples.iter().find(|s| s.epoch == epoch && s.exact)
+    }
+
+    /// Some stack of a statement.
+    pub fn some(&self, site: u32) -> Option<&Arc<[Frame]>> {
+        self.first.get(&site)
     }
 }
 
@@ -195,23 +206,40 @@ mod tests {
         assert_eq!(type_name("a/B"), "a.B");
     }
 
+    fn frame(method: &str) -> Frame {
+        Frame {
+            class: "A".into(),
+            method: method.into(),
+            desc: None,
+            file: None,
+            line: None,
+            bci: None,
+        }
+    }
+
     #[test]
-    fn the_sample_of_the_same_epoch_wins() {
+    fn only_what_was_kept_in_the_same_epoch_is_told() {
         let mut stacks = Stacks::default();
-        let stack: Arc<[Frame]> = Arc::new([]);
+        let stack: Arc<[Frame]> = Arc::new([frame("a")]);
         for clock in 1..20 {
             stacks.keep(7, Epoch::new(1, clock), stack.clone(), "");
         }
+        assert!(stacks.of_access(7, Epoch::new(1, 15)).is_some());
+        assert!(stacks.of_access(7, Epoch::new(1, 2)).is_none(), "forgotten");
         assert!(
-            stacks
-                .of_access(7, Epoch::new(1, 15))
-                .is_some_and(|(_, exact)| exact)
+            stacks.of_access(7, Epoch::new(2, 15)).is_none(),
+            "another thread"
         );
-        assert!(
-            stacks
-                .of_access(7, Epoch::new(1, 2))
-                .is_some_and(|(_, exact)| !exact)
-        );
-        assert!(stacks.of_access(7, Epoch::new(2, 15)).is_none());
+        assert_eq!(stacks.some(7), Some(&stack));
+    }
+
+    #[test]
+    fn two_callers_in_one_epoch_leave_a_doubt() {
+        let mut stacks = Stacks::default();
+        let epoch = Epoch::new(1, 3);
+        stacks.keep(7, epoch, Arc::new([frame("a"), frame("b")]), "");
+        assert!(stacks.of_access(7, epoch).is_some());
+        stacks.keep(7, epoch, Arc::new([frame("a"), frame("c")]), "");
+        assert!(stacks.of_access(7, epoch).is_none());
     }
 }

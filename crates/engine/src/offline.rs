@@ -186,6 +186,7 @@ impl<'a> Names<'a> {
             frame: self.frame(access.site),
             stack: Vec::new(),
             stack_exact: false,
+            holders: Vec::new(),
             locks,
         }
     }

@@ -1,6 +1,6 @@
 //! What is told while the work goes on. The engine writes to no terminal.
 
-use findings::result::Race;
+use findings::group::Finding;
 use std::time::Instant;
 
 /// Hears what is going on. Every method does nothing unless it is overridden.
@@ -21,7 +21,7 @@ pub trait Progress {
     fn step(&self, _text: &str) {}
 
     /// A race is certain now: it was observed, or made to happen.
-    fn found(&self, _race: &Race) {}
+    fn found(&self, _finding: &Finding<'_>) {}
 
     /// How far an exploration is, after every execution.
     fn explored(&self, _so_far: &explore::Progress) {}

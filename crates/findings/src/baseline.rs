@@ -1,12 +1,13 @@
-//! A result held against an earlier one, by fingerprints: which races are new,
-//! which were there before, and which were not found this time. The last is
+//! A result held against an earlier one, by fingerprints: which findings are new or have
+//! a race that is, which were there before, and which were not found this time. The last is
 //! not called repaired: the run may just not have come there.
 
+use crate::group::{self, Finding};
 use crate::result::{Race, RaceSummary, Report};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Ids of this result's races, and those of the earlier one that it lacks.
+/// Ids of this result's findings, and those of the earlier one that it lacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Baseline {
@@ -21,20 +22,24 @@ pub struct Baseline {
 impl Baseline {
     /// Holds a report against an earlier one, which is called `with`.
     pub fn compare(report: &Report, earlier: &Report, with: &str) -> Baseline {
-        let had = |race: &&Race| has(earlier, &race.fingerprint);
-        let ids = |races: Vec<&Race>| races.iter().map(|race| race.id.clone()).collect();
-        let (known, new): (Vec<&Race>, Vec<&Race>) = report.races.iter().partition(had);
+        let known = |race: &Race| has(earlier, &race.fingerprint);
+        let findings = group::findings(&report.races);
+        let (old, new): (Vec<_>, Vec<_>) =
+            { findings.iter() }.partition(|finding| finding.all().all(known));
+        let ids = |findings: Vec<&Finding<'_>>| {
+            let ids = findings.iter().map(|finding| finding.race.id.clone());
+            ids.collect::<Vec<String>>()
+        };
         let mut gone: Vec<RaceSummary> = Vec::new();
-        for race in &earlier.races {
-            let listed = gone.iter().any(|g| g.fingerprint == race.fingerprint);
-            if !has(report, &race.fingerprint) && !listed {
-                gone.push(RaceSummary::new(race));
+        for finding in group::findings(&earlier.races) {
+            if !finding.all().any(|race| has(report, &race.fingerprint)) {
+                gone.push(RaceSummary::new(finding.race, &finding));
             }
         }
         Baseline {
             with: with.to_owned(),
             new: ids(new),
-            known: ids(known),
+            known: ids(old),
             gone,
         }
     }
@@ -58,7 +63,7 @@ mod tests {
             .zip(prints)
             .map(|(n, print)| {
                 format!(
-                    r#"{{"id":"R{n}","fingerprint":"{print}","location":{{"class":"A","field":"x"}},
+                    r#"{{"id":"R{n}","fingerprint":"{print}","location":{{"class":"A","field":"{print}"}},
                     "status":"observed","found_by":["h"],"accesses":[{access},{access}]}}"#
                 )
             })
@@ -74,13 +79,15 @@ mod tests {
     fn races_are_known_by_their_fingerprints() {
         let now = report(&["b", "c", "c"]);
         let found = Baseline::compare(&now, &report(&["a", "b", "a"]), "old.json");
-        assert_eq!((found.new.len(), found.known.len()), (2, 1));
-        assert_eq!(found.known, ["R1"]);
+        assert_eq!(
+            (&found.new[..], &found.known[..]),
+            (&["R2".to_owned()][..], &["R1".to_owned()][..])
+        );
         assert_eq!(found.gone.len(), 1, "two pairs of one fingerprint");
-        assert_eq!(found.gone[0].location, "A.x");
+        assert_eq!(found.gone[0].location, "A.a");
         assert_eq!(
             Baseline::compare(&now, &now, "").known,
-            ["R1", "R2", "R3"],
+            ["R1", "R2"],
             "nothing is new against itself"
         );
     }

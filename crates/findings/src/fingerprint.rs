@@ -6,14 +6,30 @@
 //! two methods that access it, in alphabetical order. Lines, bytecode offsets,
 //! threads, and which access writes are left out: two pairs of statements in
 //! the same two methods on the same field share a fingerprint.
+//!
+//! Inside an object of the JDK many pairs race, and which of them are met is up to
+//! chance. So the location is the field that holds the object, or its class where that is not
+//! known, and the methods are those of the program that call into the JDK.
 
-use crate::finding::{Frame, Location};
+use crate::finding::Location;
+use crate::group;
+use crate::result::Race;
 use sha2::{Digest, Sha256};
 
-pub fn fingerprint(location: &Location, first: &Frame, second: &Frame) -> String {
+pub fn fingerprint(race: &Race) -> String {
+    let holder = group::holder(race);
+    let location = holder.as_ref().unwrap_or(&race.location);
+    let [first, second] = race.accesses.each_ref().map(group::own_statement);
     let mut parts: Vec<&str> = Vec::with_capacity(8);
     let source;
     match location {
+        Location::Field { class, field, .. } if holder.is_some() => {
+            parts.extend(["content", class, field]);
+        }
+        Location::Field { class, .. } if group::is_inside(race) => {
+            let class = class.split('$').next().unwrap_or(class);
+            parts.extend(["inside", class]);
+        }
         Location::Field { class, field, .. } => parts.extend(["field", class, field]),
         Location::Array {
             array,

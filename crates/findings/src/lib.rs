@@ -5,6 +5,7 @@
 //! merge               runs, and whole results, folded into one result
 //! result              the JSON contract; parts of it: confirmed, advice,
 //!                     prediction, exploration
+//! group               one finding for what one repair mends
 //! schema              its JSON schema, from the types
 //! suppress, baseline  what is known already
 //! compare             several schedulers side by side
@@ -20,6 +21,7 @@ pub mod confirmed;
 pub mod exploration;
 pub mod finding;
 pub mod fingerprint;
+pub mod group;
 pub mod merge;
 pub mod prediction;
 pub mod result;

@@ -4,21 +4,25 @@
 //! `total++` in two threads is one race, though a detector sees read-write and
 //! write-write pairs. Runs and detectors that found the same race add up; the
 //! strongest status wins, and `first_run` is the first run that showed it with
-//! that status. The accesses shown are those of the first finding, except that
-//! a finding with a longer stack on either side replaces one that has none. Of
+//! that status. A race inside the JDK is also known by the program's two calls that led
+//! there; where one of them is unknown it may be any. The accesses shown are those of the first finding, except that
+//! a finding with a known stack on either side replaces one that has none. Of
 //! trials the later ones count: a later attempt knew what was there.
 //!
-//! [`Merge::finish`] numbers races in the order of status, then location (the
-//! program's own before the JDK's), then statements, so equal findings give
-//! equal reports whatever order the threads happened to run in. A report that
+//! [`Merge::finish`] ranks races: what did harm first, then what changed the output, then
+//! the program's own before the JDK's, then by status, location and statements, so equal findings give
+//! equal reports whatever order the threads happened to run in. Races that lead a finding
+//! ([`crate::group`]) are numbered before all others. A report that
 //! is added to ([`Report::absorb`]) keeps its ids, because schedules are kept
 //! under them; what is new is numbered on.
 
 use crate::confirmed::{Deadlock, Failure, Harm};
 use crate::finding::{self, Findings, Frame, Location, Skipped, is_jdks, race_may_be_jdks};
 use crate::fingerprint::fingerprint;
+use crate::group::{self, own_call};
 use crate::prediction::Witness;
 use crate::result::{Access, Coverage, Program, Race, Report, Run, SCHEMA, Status, Timing};
+use crate::suppress::name;
 use indexmap::IndexSet;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -28,9 +32,26 @@ use std::collections::{BTreeSet, HashMap};
 /// are one.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 struct Key {
-    location: (String, String),
-    lines: [(String, String, Option<u32>); 2],
+    pair: Pair,
+    context: Context,
 }
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+struct Pair {
+    location: (String, String),
+    lines: [Line; 2],
+}
+
+/// How the program comes to the two, if they are inside the JDK: by which calls, and which field
+/// holds what these are about. What is not known may be anything.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+struct Context {
+    calls: [Option<Line>; 2],
+    holder: Option<String>,
+}
+
+/// Class, method and line.
+type Line = (String, String, Option<u32>);
 
 impl Key {
     fn new(race: &Race) -> Key {
@@ -51,10 +72,55 @@ impl Key {
             }
         };
         let line = |f: &Frame| (f.class.clone(), f.method.clone(), f.line.or(f.bci));
-        let mut lines = ends(race).map(line);
-        lines.sort();
-        Key { location, lines }
+        let side = |access: &Access| (line(&access.at), own_call(access).map(line));
+        let [a, b] = &race.accesses;
+        let mut sides = [side(a), side(b)];
+        sides.sort();
+        let [(first, first_call), (second, second_call)] = sides;
+        Key {
+            pair: Pair {
+                location,
+                lines: [first, second],
+            },
+            context: Context {
+                calls: [first_call, second_call],
+                holder: group::holder(race).map(|field| name(&field)),
+            },
+        }
     }
+
+    fn fits(&self, other: &Key) -> bool {
+        self.pair == other.pair && self.context.joined(&other.context, &self.pair).is_some()
+    }
+}
+
+impl Context {
+    /// What is known of a race of which this and the other are known; None if they are two.
+    fn joined(&self, other: &Context, pair: &Pair) -> Option<Context> {
+        fn both<T: Clone + PartialEq>(a: &Option<T>, b: &Option<T>) -> Option<Option<T>> {
+            match (a, b) {
+                (Some(a), Some(b)) if a != b => None,
+                _ => Some(a.clone().or(b.clone())),
+            }
+        }
+        let holder = both(&self.holder, &other.holder)?;
+        let ([a, b], [x, y]) = (&self.calls, &other.calls);
+        let straight = || Some([both(a, x)?, both(b, y)?]);
+        let [first, second] = &pair.lines;
+        let crossed = || Some([both(a, y)?, both(b, x)?]).filter(|_| first == second);
+        let calls = straight().or_else(crossed)?;
+        Some(Context { calls, holder })
+    }
+}
+
+/// A race that is known.
+#[derive(Clone, Debug)]
+struct Known {
+    context: Context,
+    /// Where in the list of races.
+    at: usize,
+    /// In which run it was counted last.
+    counted: Option<usize>,
 }
 
 const JDKS: &str = "races inside the JDK are called potential where it is not known who called \
@@ -64,8 +130,7 @@ const JDKS: &str = "races inside the JDK are called potential where it is not kn
 #[derive(Clone, Debug, Default)]
 pub struct Merge {
     races: Vec<Race>,
-    /// Where in `races`, and in which run it was counted last.
-    places: HashMap<Key, (usize, Option<usize>)>,
+    places: HashMap<Pair, Vec<Known>>,
     /// The highest number of an id in use.
     last_id: u64,
     runs: Vec<Run>,
@@ -87,7 +152,7 @@ impl Merge {
         let index = self.runs.len();
         self.warnings.extend(findings.all_warnings());
         let watched = findings.unwatched.is_empty();
-        let mut keys = BTreeSet::new();
+        let mut shown = BTreeSet::new();
         for found in findings.races {
             let status = match watched {
                 true => self.standing(&found, Status::of_detector(&found.detector)),
@@ -97,9 +162,9 @@ impl Merge {
             if run.hidden.is_some() {
                 add_new(&mut race.found_by, ["drfinder".to_owned()]);
             }
-            keys.insert(self.fold_race(race, index, true));
+            shown.insert(self.fold_race(race, index, true));
         }
-        run.races = keys.len() as u64;
+        run.races = shown.len() as u64;
         self.runs.push(run);
         for what in findings.unwatched {
             self.warn(format!(
@@ -148,9 +213,9 @@ impl Merge {
         let status = self.standing(&found, status);
         let mut race = race(found, status);
         race.witness = witness;
-        let counted = self.places.get(&Key::new(&race)).map(|(_, run)| *run);
+        let counted = self.known(&Key::new(&race)).and_then(|known| known.counted);
         self.fold_race(race, index, true);
-        if counted != Some(Some(index))
+        if counted != Some(index)
             && let Some(run) = self.runs.last_mut()
         {
             run.races += 1;
@@ -191,29 +256,56 @@ impl Merge {
         Status::Potential
     }
 
-    /// Adds a race that was first seen in the run of this index. `single`: it
+    /// Adds a race that was first seen in the run of this index, and answers its place. `single`: it
     /// is a finding of that run, in which the race may have been counted already.
-    fn fold_race(&mut self, mut race: Race, run: usize, single: bool) -> Key {
+    fn fold_race(&mut self, mut race: Race, run: usize, single: bool) -> usize {
         let key = Key::new(&race);
         race.first_run = run as u64 + 1;
         let counted = single.then_some(run);
-        match self.places.get_mut(&key) {
-            Some((at, last)) => {
-                if counted.is_some() && *last == counted {
+        match self.known(&key) {
+            Some(known) => {
+                if counted.is_some() && known.counted == counted {
                     race.runs = 0;
                 }
-                *last = counted;
-                join(&mut self.races[*at], race);
+                known.counted = counted;
+                let at = known.at;
+                join(&mut self.races[at], race);
+                at
             }
             None => {
-                self.places.insert(key.clone(), (self.races.len(), counted));
+                let at = self.races.len();
                 self.last_id += 1;
                 race.id = format!("R{}", self.last_id);
                 race.found_by.sort();
                 self.races.push(race);
+                self.know(key, at, counted);
+                at
             }
         }
-        key
+    }
+
+    /// The race of this key, if it is known; of what it says, too, from now on. The very same
+    /// context comes before one that merely does not contradict.
+    fn known(&mut self, key: &Key) -> Option<&mut Known> {
+        let all = self.places.get_mut(&key.pair)?;
+        let same = all.iter().position(|known| known.context == key.context);
+        let fits = |known: &Known| known.context.joined(&key.context, &key.pair);
+        let (at, context) = match same {
+            Some(at) => (at, key.context.clone()),
+            None => { all.iter().enumerate() }.find_map(|(at, known)| Some((at, fits(known)?)))?,
+        };
+        let known = all.get_mut(at)?;
+        known.context = context;
+        Some(known)
+    }
+
+    fn know(&mut self, key: Key, at: usize, counted: Option<usize>) {
+        let known = Known {
+            context: key.context,
+            at,
+            counted,
+        };
+        self.places.entry(key.pair).or_default().push(known);
     }
 
     fn fold_deadlock(&mut self, mut new: Deadlock) {
@@ -254,12 +346,27 @@ impl Merge {
         self.races
             .sort_by_cached_key(|race| (rank(race), Key::new(race)));
         let several = self.runs.len() > 1;
-        for (race, number) in self.races.iter_mut().zip(1..) {
+        for (race, number) in self.races.iter_mut().zip(0..) {
             race.id = format!("R{number}");
             if !several {
                 race.first_run = 0;
             }
         }
+        // First those that lead a finding.
+        let findings = group::findings(&self.races);
+        let leaders = findings.iter().map(|finding| finding.race);
+        let members = findings.iter().flat_map(|finding| &finding.members);
+        let order: HashMap<String, u64> = leaders
+            .chain(members.copied())
+            .map(|race| race.id.clone())
+            .zip(1..)
+            .collect();
+        for race in &mut self.races {
+            if let Some(number) = order.get(&race.id) {
+                race.id = format!("R{number}");
+            }
+        }
+        rank_all(&mut self.races);
         self.skipped.sort();
         self.warnings.sort();
         self.missing_models.sort();
@@ -352,8 +459,8 @@ impl Report {
             last_id: 0,
         };
         merge.last_id = last_id(merge.races.iter().map(|race| race.id.as_str()), 'R');
-        for (at, race) in merge.races.iter().enumerate() {
-            merge.places.entry(Key::new(race)).or_insert((at, None));
+        for at in 0..merge.races.len() {
+            merge.know(Key::new(&merge.races[at]), at, None);
         }
         merge.add_report(later);
         merge.fill(self);
@@ -363,25 +470,42 @@ impl Report {
     /// The same race in this report, whatever its id.
     pub fn find(&self, race: &Race) -> Option<&Race> {
         let key = Key::new(race);
-        self.races.iter().find(|known| Key::new(known) == key)
+        let same = self.races.iter().find(|known| Key::new(known) == key);
+        same.or_else(|| self.races.iter().find(|known| Key::new(known).fits(&key)))
     }
 
-    /// Strongest first, then what did harm, then the program's own before the
-    /// JDK's; of equals the first found.
+    /// What did harm first; of equals the first found.
     pub fn rank(&mut self) {
-        let number = |race: &Race| race.id.get(1..).and_then(|n| n.parse::<u64>().ok());
-        self.races.sort_by_key(|race| (rank(race), number(race)));
+        rank_all(&mut self.races);
     }
 }
 
-/// What is more important is less.
-fn rank(race: &Race) -> (Reverse<Status>, u8, bool) {
+/// The order of reports.
+pub(crate) fn rank_all(races: &mut [Race]) {
+    let number = |race: &Race| race.id.get(1..).and_then(|n| n.parse::<u64>().ok());
+    races.sort_by_key(|race| (rank(race), number(race)));
+}
+
+/// What is more important is less: findings before suspicions; harmful before changed before
+/// unknown before harmless; the program's own before the JDK's; the stronger claim; and of
+/// those inside the JDK such of which both calls are known.
+fn rank(race: &Race) -> (bool, u8, bool, Reverse<Status>, usize) {
     let harm = match race.harm {
         Some(Harm::Harmful) => 0,
         Some(Harm::ChangesOutput) => 1,
-        Some(Harm::Unknown | Harm::Harmless) | None => 2,
+        Some(Harm::Unknown) | None => 2,
+        Some(Harm::Harmless) => 3,
     };
-    (Reverse(race.status), harm, is_jdks(&race.location))
+    let own = |access: &&Access| group::is_foreign(group::own_statement(access));
+    let unknown = race.accesses.iter().filter(own).count();
+    let foreign = is_jdks(&race.location) && group::holder(race).is_none();
+    (
+        !race.is_finding(),
+        harm,
+        foreign,
+        Reverse(race.status),
+        unknown,
+    )
 }
 
 /// Adds to a race what is said of the same race elsewhere.
@@ -396,12 +520,15 @@ fn join(known: &mut Race, new: Race) {
     known.count = known.count.saturating_add(new.count);
     known.runs += new.runs;
     // What came of trials says which of the two accesses went first.
-    let bare = |race: &Race| race.accesses.iter().filter(|a| a.stack.is_empty()).count();
+    let unknown = |access: &&Access| access.stack.is_empty() || !access.stack_exact;
+    let bare = |race: &Race| race.accesses.iter().filter(unknown).count();
     let longer = known.trials.is_none() && bare(known) > bare(&new);
     if longer || new.trials.is_some() {
         known.accesses = new.accesses;
         known.location = new.location;
         known.allocated = new.allocated;
+        // The program's calls may be known only now.
+        known.fingerprint = fingerprint(known);
     }
     if new.trials.is_some() {
         known.trials = new.trials;
@@ -440,10 +567,9 @@ pub fn race(mut found: finding::Race, status: Status) -> Race {
     if let Location::Array { allocated, .. } = &mut found.location {
         *allocated = allocated.take().or(found.allocated.take());
     }
-    let [first, second] = &found.accesses;
-    Race {
+    let mut race = Race {
         id: String::new(),
-        fingerprint: fingerprint(&found.location, &first.frame, &second.frame),
+        fingerprint: String::new(),
         status,
         found_by: vec![found.detector],
         location: found.location,
@@ -461,7 +587,9 @@ pub fn race(mut found: finding::Race, status: Status) -> Race {
         advice: None,
         story: None,
         other: Default::default(),
-    }
+    };
+    race.fingerprint = fingerprint(&race);
+    race
 }
 
 fn access(found: finding::Access) -> Access {
@@ -474,6 +602,7 @@ fn access(found: finding::Access) -> Access {
         locks: found.locks,
         stack: found.stack,
         stack_exact: found.stack_exact,
+        holders: found.holders,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::baseline::Baseline;
 use crate::confirmed::{Deadlock, Failure, Harm, Outcome, Replay, ReplayVerdict, Trials};
 use crate::exploration::{Exploration, Schedules};
 use crate::finding::{AccessOp, Frame, Location, Skipped};
+use crate::group::Finding;
 use crate::prediction::{AtomicityViolation, Engine, Property, PropertyStatus, Witness};
 use crate::suppress::Suppressed;
 use detect::{Claim, Kind};
@@ -80,6 +81,10 @@ pub struct Access {
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     #[schemars(extend("const" = false))]
     pub stack_exact: bool,
+    /// Of an access inside the JDK: fields of the program's that hold what its call is
+    /// about, the likeliest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub holders: Vec<Location>,
 }
 
 fn yes() -> bool {
@@ -249,7 +254,13 @@ pub struct Report {
     pub program: Program,
     #[serde(default)]
     pub runs: Vec<Run>,
-    #[serde(default)]
+    /// One entry for each finding: the race that leads it, with the others as its group.
+    #[serde(
+        default,
+        serialize_with = "crate::group::fold",
+        deserialize_with = "crate::group::unfold"
+    )]
+    #[schemars(with = "Vec<crate::group::Folded<'_>>")]
     pub races: Vec<Race>,
     /// Deadlocks and livelocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -332,11 +343,12 @@ pub struct RaceSummary {
 }
 
 impl RaceSummary {
-    pub fn new(race: &Race) -> RaceSummary {
+    /// A race of a finding, with what the finding is about.
+    pub fn new(race: &Race, finding: &Finding<'_>) -> RaceSummary {
         RaceSummary {
             id: race.id.clone(),
             fingerprint: race.fingerprint.clone(),
-            location: crate::suppress::name(&race.location),
+            location: finding.name(),
             status: race.status,
         }
     }

@@ -8,15 +8,18 @@
 //! ```
 //!
 //! A race is meant if its location fits (`Class.field`; of an array its type, or
-//! the field it was reached through) and, where they are given, the two methods,
-//! in either order. `*` stands for anything. A fingerprint may be shortened to
+//! the field it was reached through; inside an object of the JDK also the field that holds
+//! it) and, where they are given, the two methods, in either order: those of the accesses, or
+//! those of the program that call into the JDK. `*` stands for anything. A fingerprint may be shortened to
 //! six digits or more. A line without a reason is an error, and a line that
 //! fits nothing is named in the report: it hides the next race of that name.
 
 use crate::finding::{Frame, Location};
-use crate::result::{Race, RaceSummary, Report};
+use crate::group;
+use crate::result::{Access, Race, RaceSummary, Report};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Shorter beginnings of fingerprints fit too much.
 const SHORTEST: usize = 6;
@@ -69,27 +72,36 @@ impl Suppressions {
 
     /// Whether the race is meant by some line.
     pub fn hides(&self, race: &Race) -> bool {
-        self.rules.iter().any(|rule| rule.fits(race))
+        self.rules.iter().any(|rule| rule.fits(race, None))
     }
 
-    /// Takes the races that are meant out of the report, with a note of each,
-    /// and names lines that fit none.
+    /// Takes the races that are meant out of the report, with a note of each finding, and
+    /// names lines that fit none.
     pub fn apply(&self, report: &mut Report) {
         let mut used = vec![false; self.rules.len()];
         let mut hidden = Vec::new();
-        report.races.retain(|race| {
-            let fitting = self.rules.iter().zip(&mut used);
-            let mut fitting = fitting.filter(|(rule, _)| rule.fits(race)).peekable();
-            let Some((first, _)) = fitting.peek() else {
-                return true;
-            };
-            hidden.push(Suppressed {
-                race: RaceSummary::new(race),
-                reason: first.reason.clone(),
-            });
-            fitting.for_each(|(_, used)| *used = true);
-            false
-        });
+        let mut out = BTreeSet::new();
+        for finding in group::findings(&report.races) {
+            let mut noted = false;
+            for race in finding.all() {
+                let fits = |rule: &Rule| rule.fits(race, Some(&finding.owner));
+                let fitting = self.rules.iter().zip(&mut used);
+                let mut fitting = fitting.filter(|(rule, _)| fits(rule)).peekable();
+                let Some((first, _)) = fitting.peek() else {
+                    continue;
+                };
+                if !noted {
+                    hidden.push(Suppressed {
+                        race: RaceSummary::new(race, &finding),
+                        reason: first.reason.clone(),
+                    });
+                    noted = true;
+                }
+                fitting.for_each(|(_, used)| *used = true);
+                out.insert(race.id.clone());
+            }
+        }
+        report.races.retain(|race| !out.contains(&race.id));
         report.suppressed.extend(hidden);
         for (rule, _) in self.rules.iter().zip(used).filter(|(_, used)| !used) {
             report.warnings.push(format!(
@@ -144,7 +156,8 @@ fn rule(line: usize, text: &str) -> Result<Rule, String> {
 }
 
 impl Rule {
-    fn fits(&self, race: &Race) -> bool {
+    /// `owner`: of the finding that the race is a part of, if that is known.
+    fn fits(&self, race: &Race, owner: Option<&str>) -> bool {
         match &self.what {
             What::Fingerprint(digits) => race.fingerprint.starts_with(digits),
             What::Race { location, methods } => {
@@ -155,11 +168,15 @@ impl Rule {
                         fits(location, array) || from.is_some_and(|from| fits(location, &from))
                     }
                 };
-                let both = |[a, b]: &[String; 2]| {
-                    let [x, y] = race.accesses.each_ref().map(|access| method(&access.at));
+                let holder = || Some(name(&group::holder(race)?));
+                let owner = owner.map(str::to_owned).or_else(holder);
+                let place = place || owner.is_some_and(|owner| fits(location, &owner));
+                let both = |[a, b]: &[String; 2], at: fn(&Access) -> &Frame| {
+                    let [x, y] = race.accesses.each_ref().map(|access| method(at(access)));
                     fits(a, &x) && fits(b, &y) || fits(a, &y) && fits(b, &x)
                 };
-                place && methods.as_ref().is_none_or(both)
+                let either = |m| both(m, |access| &access.at) || both(m, group::own_statement);
+                place && methods.as_ref().is_none_or(either)
             }
         }
     }

@@ -28,6 +28,7 @@ fn access(op: AccessOp, frame: Frame) -> Access {
         stack: vec![frame.clone()],
         frame,
         stack_exact: true,
+        holders: Vec::new(),
         locks: Some(vec![]),
     }
 }

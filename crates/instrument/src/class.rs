@@ -9,6 +9,7 @@ use crate::control::{ClassControl, Control};
 use crate::effects::Effects;
 use crate::escape::Summaries;
 use crate::follow;
+use crate::jdk_calls::{self, Getter};
 use crate::models::{self, Model};
 use crate::policy::{Level, Policy, never_touched};
 use crate::probes::{BRIDGE, CONTROL_BRIDGE, Probe};
@@ -105,6 +106,7 @@ pub fn rewrite(request: &Request<'_>) -> Result<Rewritten, Error> {
         &cx.fields,
         cx.jdk,
     )?;
+    cx.getters = jdk_calls::getters(&cx);
     for index in 0..cx.class.methods.len() {
         changed |= cx.method(index);
     }
@@ -178,6 +180,8 @@ pub(crate) struct ClassCx<'a> {
     /// Those that a method was found for.
     pub(crate) applied: Vec<&'static Model>,
     calls: Vec<(&'static str, u16)>,
+    /// Methods that return a field and do nothing else.
+    pub(crate) getters: Vec<Getter>,
     targets: FxHashMap<u16, Option<Arc<MemberRef>>>,
     field_uses: FxHashMap<u16, Option<FieldUse>>,
     /// Of the method at hand.
@@ -221,6 +225,7 @@ impl<'a> ClassCx<'a> {
             missing: Vec::new(),
             applied: Vec::new(),
             calls: Vec::new(),
+            getters: Vec::new(),
             targets: FxHashMap::default(),
             field_uses: FxHashMap::default(),
             method: Arc::from(""),
@@ -353,6 +358,7 @@ impl<'a> ClassCx<'a> {
             array_from: None,
             array_to: None,
             array_type: None,
+            holders: Box::default(),
         }
     }
 

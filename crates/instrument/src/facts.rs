@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 use crate::class::{ClassCx, Mode};
 use crate::escape::{self, Outcome};
+use crate::jdk_calls::{self, Taken, is_call_into_jdk};
 use crate::locals::LocalNames;
 use crate::method::WeaveError;
 use crate::policy::Level;
-use crate::site::MemberRef;
+use crate::site::{Holder, MemberRef};
 
 /// All lists are sorted by pc.
 #[derive(Debug, Default)]
@@ -29,6 +30,8 @@ pub(crate) struct Facts {
     types: Vec<(u32, String)>,
     /// Where the locks that are taken come from.
     locks: Vec<(u32, Lock)>,
+    /// Fields that calls into the JDK are about.
+    holders: Vec<(u32, Box<[Holder]>)>,
 }
 
 /// Where a lock comes from: one word, and the field or class it is about.
@@ -61,7 +64,9 @@ impl Facts {
                     || matches!(i.op, op::INVOKESPECIAL | op::MONITORENTER)
                     || !copied_depths(&cx.class.pool, i).is_empty()
             });
-        if !early_writes && !wanted {
+        let calls = level == Level::Full && cx.tells_calls() && { code.insns.iter() }
+            .any(|i| is_call_into_jdk(&cx.class.pool, i));
+        if !early_writes && !wanted && !calls {
             return Ok(Facts::default());
         }
         let flow = match Flow::analyze(&cx.class, code) {
@@ -74,8 +79,12 @@ impl Facts {
         let mut uses = Vec::new();
         let mut copies = Vec::new();
         let mut locks = Vec::new();
+        let mut taken = Vec::new();
         flow.walk(|at, state| {
             if let Some(insn) = code.insns.get(at) {
+                if calls {
+                    taken.extend(Taken::by(&cx.class.pool, insn, state));
+                }
                 for (nth, depth) in copied_depths(&cx.class.pool, insn).iter().enumerate() {
                     copies.extend(array_use(insn.pc, state, *depth).map(|used| (nth, used)));
                 }
@@ -93,6 +102,7 @@ impl Facts {
                 facts.locks.push((pc, lock));
             }
         }
+        facts.holders = jdk_calls::holders(cx, code, &taken);
         // Who follows the data wants every access.
         let wanted = cx.detects() && cx.mode != Mode::Full && !cx.check_unshared;
         if wanted && level == Level::Full {
@@ -212,6 +222,13 @@ impl Facts {
     pub(crate) fn copied_from(&self, pc: u32, nth: usize) -> Option<String> {
         let at = self.copies.iter().find(|c| (c.0, c.1) == (pc, nth))?;
         Some(at.2.clone())
+    }
+
+    /// Fields that the call at `pc` into the JDK is about.
+    pub(crate) fn holders(&self, pc: u32) -> Box<[Holder]> {
+        let at = self.holders.binary_search_by_key(&pc, |h| h.0).ok();
+        let found = at.and_then(|at| self.holders.get(at));
+        found.map(|h| h.1.clone()).unwrap_or_default()
     }
 
     /// Where the array used at `pc` comes from.

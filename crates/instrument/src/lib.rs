@@ -40,6 +40,7 @@ mod effects;
 mod escape;
 mod facts;
 mod follow;
+mod jdk_calls;
 mod jumps;
 mod locals;
 mod method;
@@ -61,7 +62,7 @@ pub use probes::{BRIDGE, CONTROL_BRIDGE, Probe, all_probes};
 pub use shadow::{
     ALLOC_FIELD, FREEZE_FIELD, ID_FIELD, PREFIX, ShadowKind, THREAD_DESC, THREAD_FIELD, shadow_name,
 };
-pub use site::{FieldInfo, MemberRef, Shadow, Site, SiteKind, Skipped};
+pub use site::{FieldInfo, Holder, MemberRef, Shadow, Site, SiteKind, Skipped};
 
 /// Why a class could not be rewritten at all.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

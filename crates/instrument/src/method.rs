@@ -119,6 +119,7 @@ pub(crate) fn weave(cx: &mut ClassCx<'_>, index: usize, level: Level) -> Result<
     if weaver.followed {
         weaver.handlers()?;
     }
+    weaver.thrown()?;
     weaver.waiting_loops()?;
     for insn in &code.insns {
         weaver.instruction(insn)?;
@@ -145,6 +146,7 @@ impl Weaver<'_, '_, '_> {
             self.control(insn)?;
         }
         self.trusting(insn)?;
+        self.call_into_jdk(insn)?;
         if (op::INVOKEVIRTUAL..=op::INVOKESTATIC).contains(&insn.op) {
             return self.call(insn);
         }

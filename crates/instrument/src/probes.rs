@@ -68,8 +68,15 @@ pub const TRACK_WRITE: Probe = Probe {
     desc: "(Ljava/lang/Object;ILjava/lang/Object;IIIJI)I",
 };
 
+/// Before a call of the program into the JDK: (site). Returns what CALLED is to be given.
+pub const CALLING: Probe = Probe {
+    class: BRIDGE,
+    name: "calling",
+    desc: "(I)I",
+};
+
 /// The methods of the bridge that return something.
-const VALUES: &[Probe] = &[ITSELF, EPOCH, TRACK_READ, TRACK_WRITE];
+const VALUES: &[Probe] = &[ITSELF, EPOCH, TRACK_READ, TRACK_WRITE, CALLING];
 
 macro_rules! probes {
     ($(#[$about:meta])* $all:ident, $class:expr;
@@ -130,6 +137,10 @@ probes! {
     CLONE_ARRAY = "cloneArray" "(Ljava/lang/Object;I)V";
     /// After Object.clone: the copy carries the original's shadow fields.
     CLONED = "cloned" "(Ljava/lang/Object;)V";
+    /// After a call of the program into the JDK: (what CALLING returned).
+    CALLED = "called" "(I)V";
+    /// At the start of an exception handler.
+    THROWN = "thrown" "()V";
     /// After the allocation of an array.
     NEW_ARRAY = "newArray" "(Ljava/lang/Object;I)V";
     /// After the constructor of a new object.

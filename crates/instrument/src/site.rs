@@ -47,6 +47,8 @@ pub enum SiteKind {
     Switch,
     /// An exception handler of such a method.
     Handler,
+    /// A call of the program into the JDK.
+    Call,
 }
 
 impl SiteKind {
@@ -94,6 +96,15 @@ pub struct Site {
     pub array_to: Option<String>,
     /// For elements: the array's type as far as the code tells, a descriptor.
     pub array_type: Option<String>,
+    /// For calls into the JDK: fields from which the receiver and the arguments come.
+    pub holders: Box<[Holder]>,
+}
+
+/// A field that holds what a call is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Holder {
+    pub field: Arc<MemberRef>,
+    pub is_static: bool,
 }
 
 impl Site {

@@ -3,8 +3,7 @@
 
 use crate::say::{say, say_on};
 use engine::Progress;
-use findings::result::Race;
-use findings::suppress::name;
+use findings::group::Finding;
 use findings::text::clean;
 use std::cell::{Cell, RefCell};
 use std::io::IsTerminal;
@@ -95,10 +94,10 @@ impl Progress for Terminal {
         }
     }
 
-    fn found(&self, race: &Race) {
+    fn found(&self, finding: &Finding<'_>) {
         if self.line {
             self.clear();
-            let place = clean(&name(&race.location));
+            let (race, place) = (finding.race, clean(&finding.name()));
             say!("{}: race on {place}, {}", race.id, race.status.word());
         }
     }

@@ -8,6 +8,7 @@ use driver::process::Output;
 use engine::sources::SourceTree;
 use engine::{Answer, Facts, saved, suppress};
 use findings::baseline::Baseline;
+use findings::group::{self, Finding};
 use findings::result::Report;
 use findings::suppress::Suppressions;
 use report::terminal::{self, Options};
@@ -33,7 +34,11 @@ pub fn command(args: &args::Report) -> Result<u8, Failure> {
         let (earlier, name) = saved::baseline(old, &args.file)?;
         let found = Baseline::compare(&report, &earlier, &name);
         let mut new = report.clone();
-        new.races.retain(|race| found.new.contains(&race.id));
+        let is_new = |finding: &Finding<'_>| found.new.contains(&finding.race.id);
+        let new_findings = group::findings(&report.races).into_iter().filter(is_new);
+        new.races = new_findings
+            .flat_map(|finding| finding.all().cloned().collect::<Vec<_>>())
+            .collect();
         new.deadlocks
             .retain(|d| !earlier.deadlocks.iter().any(|known| known.same(d)));
         new.failures

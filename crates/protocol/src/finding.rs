@@ -204,14 +204,18 @@ pub struct Access {
     pub frame: Frame,
     #[serde(default)]
     pub stack: Vec<Frame>,
-    /// False when the stack was rebuilt later and may be off above the
-    /// innermost frame.
+    /// False when only the frames are given that every execution of the statement
+    /// has: nobody kept who called there.
     #[serde(default = "yes")]
     pub stack_exact: bool,
     /// Locks held; absent where nobody kept them, which is not the same as
     /// none.
     #[serde(default)]
     pub locks: Option<Vec<String>>,
+    /// Of an access inside the JDK: fields of the program's that the object may have been
+    /// read from which the program's call is about; the likeliest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub holders: Vec<Location>,
 }
 
 fn yes() -> bool {

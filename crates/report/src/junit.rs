@@ -2,11 +2,12 @@
 //! for the program as a whole, which is in error if nothing was exercised. A
 //! suspicion that no trial could make happen is skipped, not passed.
 
-use crate::terminal::{location, place};
+use crate::terminal::{location, place, subject};
 use findings::confirmed::{Deadlock, Failure};
 use findings::finding::Frame;
+use findings::group::{self, Finding};
 use findings::prediction::{AtomicityViolation, Property, PropertyStatus};
-use findings::result::{Race, Report, RunEnd};
+use findings::result::{Report, RunEnd};
 use findings::text::clean;
 use std::io::{self, Write};
 
@@ -80,7 +81,7 @@ fn cases(report: &Report) -> Vec<Case> {
         name: "the program was exercised".into(),
         verdict: exercised(report),
     }];
-    cases.extend(report.races.iter().map(race));
+    cases.extend(group::findings(&report.races).iter().map(finding));
     cases.extend(report.deadlocks.iter().map(deadlock_case));
     cases.extend(report.failures.iter().map(failure));
     cases.extend(report.atomicity.iter().map(atomicity));
@@ -104,10 +105,11 @@ fn exercised(report: &Report) -> Verdict {
     }
 }
 
-fn race(race: &Race) -> Case {
-    let what = location(&race.location);
-    let [a, b] = &race.accesses;
-    let line = format!("race on {what}: {} and {}", place(&a.at), place(&b.at));
+fn finding(finding: &Finding<'_>) -> Case {
+    let race = finding.race;
+    let what = subject(finding);
+    let [a, b] = finding.statements();
+    let line = format!("race on {what}: {} and {}", place(a), place(b));
     let mut all = format!("{} by {}\n", race.status.word(), race.found_by.join(", "));
     for access in &race.accesses {
         let op = access.op.word();
@@ -125,6 +127,11 @@ fn race(race: &Race) -> Case {
     if let Some(replay) = &race.replay {
         all += &format!("\nto see it again: {}", clean(&replay.command));
     }
+    for member in &finding.members {
+        let [a, b] = member.accesses.each_ref().map(|access| place(&access.at));
+        let what = location(&member.location);
+        all += &format!("\nalso {}: {what}, {a} and {b}", clean(&member.id));
+    }
     let kind = format!("{}-race", race.status.word());
     let verdict = if race.is_finding() {
         Verdict::Failed(kind, line, all)
@@ -136,7 +143,7 @@ fn race(race: &Race) -> Case {
         Verdict::Skipped(format!("{line}: suspected, and {why}"))
     };
     Case {
-        class: a.at.class.clone(),
+        class: a.class.clone(),
         name: format!("{}: race on {what}", race.id),
         verdict,
     }

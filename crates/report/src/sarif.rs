@@ -6,15 +6,16 @@
 //! observed and confirmed races are errors, predicted ones and those that did no
 //! harm either way are warnings, suspicions are notes.
 
-use crate::terminal::{Sources, location, member, place};
+use crate::terminal::{Sources, member, place, subject};
 use crate::timeline::{Timeline, Timelines, timelines_of_finding};
 use encoding::percent;
 use findings::confirmed::{Deadlock, Failure, Harm};
 use findings::finding::Frame;
 use findings::fingerprint::digest;
+use findings::group::{self, Finding, own_statement};
 use findings::prediction::{AtomicityViolation, Property, PropertyStatus};
 use findings::result::{Access, Race, Report, Status};
-use findings::text::clean;
+use findings::text::{clean, counted};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
@@ -69,9 +70,10 @@ pub fn write(report: &Report, context: Context<'_>, mut out: impl Write) -> io::
 
 impl Context<'_> {
     fn log(&self, report: &Report) -> Value {
-        let races = report.races.iter().map(|race| {
-            let mut result = self.race(race);
-            if let Some(state) = baseline_state(report, &race.id) {
+        let findings = group::findings(&report.races);
+        let races = findings.iter().map(|finding| {
+            let mut result = self.finding(finding);
+            if let Some(state) = baseline_state(report, &finding.race.id) {
                 result["baselineState"] = state.into();
             }
             result
@@ -111,25 +113,30 @@ impl Context<'_> {
         })
     }
 
-    fn race(&self, race: &Race) -> Value {
+    fn finding(&self, finding: &Finding<'_>) -> Value {
+        let race = finding.race;
         let level = match (race.status, race.harm) {
             (Status::Potential, _) => "note",
             (Status::Predicted, _) | (_, Some(Harm::Harmless)) => "warning",
             (Status::Observed | Status::Confirmed, _) => "error",
         };
         let [a, b] = &race.accesses;
-        let text = format!(
+        let mut text = format!(
             "Race on {} ({}): {} and {}.",
-            location(&race.location),
+            subject(finding),
             race.status.word(),
             sentence(a),
             sentence(b)
         );
+        if !finding.members.is_empty() {
+            let more = counted(finding.members.len() as u64, "pair", "pairs");
+            text += &format!(" And {more} of accesses more.");
+        }
         let mut result = self.result(0, level, text, &race.fingerprint, &race.id);
         let locations = race
             .accesses
             .iter()
-            .map(|access| self.location(&access.at, Some(&sentence(access))));
+            .map(|access| self.location(own_statement(access), Some(&sentence(access))));
         let locations: Vec<Value> = locations.collect();
         result["locations"] = json!([locations[0]]);
         result["relatedLocations"] = json!([with_id(&locations[1], 1)]);
@@ -147,6 +154,10 @@ impl Context<'_> {
         let properties = &mut result["properties"];
         properties["status"] = race.status.word().into();
         properties["foundBy"] = json!(race.found_by);
+        if !finding.members.is_empty() {
+            let ids = finding.members.iter().map(|race| clean(&race.id));
+            properties["members"] = ids.collect();
+        }
         if let Some(harm) = race.harm {
             properties["harm"] = json!(harm);
         }

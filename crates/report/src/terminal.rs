@@ -1,4 +1,4 @@
-//! The report for somebody at a terminal: each race with both accesses, the
+//! The report for somebody at a terminal: each finding with both accesses, the
 //! source line of each when the source is found, the threads and who started
 //! them, locks held, where the object came from; then what was covered, and
 //! what was not.
@@ -10,6 +10,7 @@ mod known;
 use crate::snippet::span;
 use crate::timeline::Timelines;
 use findings::finding::{AccessOp, Frame, Location};
+use findings::group::{Finding, is_foreign as is_jdk, is_lambda, own_call, own_statement};
 use findings::result::{Access, Race, Report, Run, RunEnd};
 pub use findings::sources::{NoSources, Sources};
 use findings::suppress::array_type;
@@ -18,6 +19,8 @@ use std::io::{self, Write};
 
 /// Frames shown below the access unless everything is asked for.
 const SHORT_STACK: usize = 6;
+/// Further races of a finding shown unless everything is asked for.
+const SHORT_GROUP: usize = 5;
 /// Locks named unless everything is asked for.
 const MOST_LOCKS: usize = 4;
 /// Skipped classes named unless everything is asked for.
@@ -49,20 +52,8 @@ pub fn render(
             false => report.runs.len(),
         },
     };
-    let mut known: Vec<(Calls<'_>, &str)> = Vec::new();
-    for race in &report.races {
-        let same = Calls::new(race).and_then(|calls| {
-            let first = known.iter().find(|(other, _)| *other == calls);
-            let first = first.map(|(_, id)| *id);
-            if first.is_none() {
-                known.push((calls, &race.id));
-            }
-            first
-        });
-        match same.filter(|_| !options.verbose) {
-            Some(first) => page.same_calls(race, first)?,
-            None => page.race(race)?,
-        }
+    for finding in findings::group::findings(&report.races) {
+        page.finding(&finding)?;
     }
     for deadlock in &report.deadlocks {
         page.deadlock(deadlock)?;
@@ -83,24 +74,6 @@ pub fn render(
         page.out.write_all(text.as_bytes())?;
     }
     Ok(())
-}
-
-/// The two lines of the program from which the JDK was called when something
-/// inside it raced. One misuse of a collection makes many such races.
-#[derive(PartialEq)]
-struct Calls<'a>([(&'a str, &'a str, Option<u32>); 2]);
-
-impl Calls<'_> {
-    fn new(race: &Race) -> Option<Calls<'_>> {
-        let [a, b] = &race.accesses;
-        let line = |access| {
-            let own = own_call(access)?;
-            Some((own.class.as_str(), own.method.as_str(), own.line))
-        };
-        let mut lines = [line(a)?, line(b)?];
-        lines.sort();
-        Some(Calls(lines))
-    }
 }
 
 #[derive(Clone, Copy)]
@@ -132,20 +105,42 @@ impl Page<'_> {
         format!("\x1b[{code}m{text}\x1b[0m")
     }
 
-    /// A further race inside the JDK, from lines that were shown already.
-    fn same_calls(&mut self, race: &Race, first: &str) -> io::Result<()> {
-        self.head(race)?;
-        writeln!(
-            self.out,
-            "\n  by the same two calls as {} (-v shows all)",
-            clean(first)
-        )?;
-        self.outcomes(race)?;
+    /// The race that leads, with the others below it.
+    fn finding(&mut self, finding: &Finding<'_>) -> io::Result<()> {
+        self.head(finding.race, subject(finding), finding.is_inside())?;
+        self.race(finding.race)?;
+        if self.options.verbose {
+            for race in &finding.members {
+                self.head(race, location(&race.location), false)?;
+                self.race(race)?;
+            }
+            return Ok(());
+        }
+        for race in finding.members.iter().take(SHORT_GROUP) {
+            let [a, b] = race.accesses.each_ref().map(|access| {
+                let at = place(own_statement(access));
+                format!("{} in {at}", access.op.word())
+            });
+            let what = match finding.is_inside() {
+                true => format!("{}, ", location(&race.location)),
+                false => String::new(),
+            };
+            let facts = format!("{}{}", race.status.word(), self.trials(race));
+            let id = clean(&race.id);
+            writeln!(self.out, "  also {id}: {what}{a}, {b} ({facts})")?;
+        }
+        match finding.members.len() {
+            0 => return Ok(()),
+            all if all > SHORT_GROUP => {
+                let more = counted((all - SHORT_GROUP) as u64, "pair", "pairs");
+                writeln!(self.out, "  and {more} of accesses more (-v shows them)")?;
+            }
+            _ => {}
+        }
         writeln!(self.out)
     }
 
     fn race(&mut self, race: &Race) -> io::Result<()> {
-        self.head(race)?;
         for access in &race.accesses {
             self.access(access, &race.location)?;
         }
@@ -164,8 +159,13 @@ impl Page<'_> {
         writeln!(self.out)
     }
 
-    fn head(&mut self, race: &Race) -> io::Result<()> {
-        let head = format!("{}: race on {}", clean(&race.id), location(&race.location));
+    /// `inside`: the accesses are to what the location holds, by calls of the program's.
+    fn head(&mut self, race: &Race, what: String, inside: bool) -> io::Result<()> {
+        let mut head = format!("{}: race on {what}", clean(&race.id));
+        if inside {
+            let [a, b] = race.accesses.each_ref().map(own_statement);
+            head += &format!(": {} and {}", place(a), place(b));
+        }
         let mut facts = format!(
             "{} by {}",
             race.status.word(),
@@ -204,10 +204,7 @@ impl Page<'_> {
         writeln!(self.out, "\n  {}{locks}", self.paint(Style::Bold, &head))?;
 
         // Inside the JDK the reader wants the line of their own that led there.
-        let own = callers(access)
-            .iter()
-            .find(|f| !is_jdk(f))
-            .filter(|_| is_jdk(&access.at));
+        let own = own_call(access);
         match own {
             Some(own) => {
                 writeln!(self.out, "      in {}, called here:", place(&access.at))?;
@@ -301,13 +298,14 @@ impl Page<'_> {
             writeln!(self.out, "      = called from {}", place(frame))?;
             written += 1;
         }
-        if !access.stack_exact && written > 0 {
-            writeln!(
-                self.out,
-                "      = (callers as last seen there; they may have been others)"
-            )?;
+        match (access.stack_exact, written) {
+            (true, _) => Ok(()),
+            (false, 0) if shown.is_none() && !is_jdk(&access.at) => Ok(()),
+            (false, 0) if shown.is_none() => {
+                writeln!(self.out, "      = (who called there was not kept)")
+            }
+            (false, _) => writeln!(self.out, "      = (further callers were not kept)"),
         }
-        Ok(())
     }
 
     fn coverage(&mut self, report: &Report) -> io::Result<()> {
@@ -429,14 +427,6 @@ fn runs(runs: &[Run]) -> String {
     )
 }
 
-/// For an access inside the JDK, the line of the reader's own that led there.
-fn own_call(access: &Access) -> Option<&Frame> {
-    callers(access)
-        .iter()
-        .find(|f| !is_jdk(f))
-        .filter(|_| is_jdk(&access.at))
-}
-
 /// The frames above the access itself.
 fn callers(access: &Access) -> &[Frame] {
     match access.stack.split_first() {
@@ -449,14 +439,12 @@ fn callers(access: &Access) -> &[Frame] {
     }
 }
 
-/// Frames that are not the reader's: the JDK's, and the classes it makes for
-/// lambdas.
-fn is_jdk(frame: &Frame) -> bool {
-    frame.is_jdk() || is_lambda(frame)
-}
-
-fn is_lambda(frame: &Frame) -> bool {
-    frame.file.is_none() && frame.class.contains("$$Lambda")
+/// What a finding is a race on.
+pub(crate) fn subject(finding: &Finding<'_>) -> String {
+    match finding.is_unnamed() {
+        true => clean(&finding.owner),
+        false => location(finding.location()),
+    }
 }
 
 pub(crate) fn location(location: &Location) -> String {

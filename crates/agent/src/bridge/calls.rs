@@ -103,6 +103,8 @@ calls! {
     }
     native: "java/lang/PhotofinishNative" {
         fn held_now() -> "Ljava/lang/String;" = "heldNow";
+        /// The site of the program's call into the JDK that the thread is in; 0 if unknown.
+        fn call_now() -> I = "callNow";
         fn keep_class(class: "Ljava/lang/Class;") -> I = "keepClass";
         fn id_of(o: "Ljava/lang/Object;") -> J = "idOf";
         fn offset_by_name(class: "Ljava/lang/Class;", name: "Ljava/lang/String;") -> J = "offset";

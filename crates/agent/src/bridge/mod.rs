@@ -59,6 +59,11 @@ impl Bridge {
         jni.string(self.calls.held_now(jni))
     }
 
+    /// The site of the program's call into the JDK that the thread is in; 0 if unknown.
+    pub fn call_now(&self, jni: Jni) -> u32 {
+        self.calls.call_now(jni) as u32
+    }
+
     /// Offset of a field that we added; 0 if the class has none.
     pub fn offset_by_name(&self, jni: Jni, class: Ref, name: &str) -> i64 {
         let name = jni.new_string(name);

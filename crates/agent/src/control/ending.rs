@@ -258,6 +258,7 @@ impl Control {
                 stack: a.told(&stack),
                 stack_exact: true,
                 locks: None,
+                holders: vec![],
             }
         };
         a.findings.write(Line::Hit(Box::new(control::Hit {

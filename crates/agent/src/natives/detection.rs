@@ -132,6 +132,12 @@ pub(super) extern "system" fn check(
     .into()
 }
 
+pub(super) extern "system" fn context(env: Env, _: Ref, site: jint, call: jint) -> jint {
+    with(env, |a, _| {
+        a.sites.contexts.number(&a.sites, site as u32, call as u32) as jint
+    })
+}
+
 pub(super) extern "system" fn sample(
     env: Env,
     _: Ref,

@@ -57,6 +57,7 @@ natives! {
     "acquireAll" (C) V => detection::acquire_all;
     "resolve" (I "Ljava/lang/Object;") V => detection::resolve;
     "check" (C J J J I Z "Ljava/lang/Object;" I) Z => detection::check;
+    "context" (I I) I => detection::context;
     "sample" (C J I "Ljava/lang/String;") V => detection::sample;
     "initBegin" (C J) V => detection::init_begin;
     "initEnd" (C J) V => detection::init_end;

@@ -48,6 +48,8 @@ use verdict::{Choice, Reference};
 /// Controlled runs that look for pairs, besides a free one.
 const CONTROLLED_RUNS: usize = 3;
 
+pub(crate) use pairs::worth_trying;
+
 /// Names what there was no time for.
 pub(crate) fn no_time(untried: &[String]) -> String {
     format!("no time was left to try {}", pairs::listed(untried))
@@ -333,8 +335,13 @@ impl Work<'_> {
                 )));
             }
         }
+        let worth = pairs::worth_trying(&report.races);
         for race in &report.races {
-            if !wanted.is_empty() && !wanted.contains(&race.id) {
+            let meant = match wanted.is_empty() {
+                true => worth.contains(&race.id),
+                false => wanted.contains(&race.id),
+            };
+            if !meant {
                 continue;
             }
             match pairs::sides(race) {

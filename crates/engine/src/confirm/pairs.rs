@@ -10,6 +10,7 @@
 use driver::options::Statement;
 use findings::finding::Hit;
 use findings::finding::{self, AccessOp, Frame, Location};
+use findings::group;
 use findings::result::{Access, Race};
 use std::collections::BTreeSet;
 
@@ -66,6 +67,33 @@ fn on_side(race: &Race, access: &Access, frame: &Frame) -> bool {
     same_line(&access.at, frame) && statements.any(|f| same_line(&access.at, f) && took_part(f))
 }
 
+/// Whether the program came to a statement of the JDK by the same call, as far as that is
+/// known: other calls may be about another object.
+fn same_call(access: &Access, met: &finding::Access) -> bool {
+    let met = met.stack.iter().find(|frame| !group::is_foreign(frame));
+    match (group::own_call(access), met) {
+        (Some(known), Some(met)) => same_line(known, met),
+        _ => true,
+    }
+}
+
+/// Races inside one object of the JDK's that are tried: they are one finding, and the rest
+/// would say the same.
+const MOST_INSIDE: usize = 8;
+
+/// Ids of the races that are worth a trial.
+pub(crate) fn worth_trying(races: &[Race]) -> BTreeSet<String> {
+    let findings = group::findings(races);
+    let ids = findings.iter().flat_map(|finding| {
+        let most = match finding.is_inside() {
+            true => MOST_INSIDE,
+            false => usize::MAX,
+        };
+        finding.all().take(most).map(|race| race.id.clone())
+    });
+    ids.collect()
+}
+
 /// How a hit decided a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
@@ -89,7 +117,10 @@ pub fn order(race: &Race, hit: &Hit) -> Option<Order> {
     }
     let [a, b] = &race.accesses;
     let fits = |x: &Access, y: &Access| {
-        let both = on_side(race, x, &hit.first.frame) && on_side(race, y, &hit.second.frame);
+        let meant = |access: &Access, met: &finding::Access| {
+            on_side(race, access, &met.frame) && same_call(access, met)
+        };
+        let both = meant(x, &hit.first) && meant(y, &hit.second);
         both.then(|| likeness(x, &hit.first) + likeness(y, &hit.second))
     };
     let (straight, swapped) = (fits(a, b), fits(b, a));
@@ -277,6 +308,7 @@ mod tests {
             stack: vec![],
             stack_exact: true,
             locks: None,
+            holders: vec![],
         }
     }
 

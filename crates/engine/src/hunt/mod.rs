@@ -23,6 +23,7 @@ use crate::session::{Session, not_exercised};
 use crate::verdict::{Answer, Facts};
 use driver::process::{Input, Outcome, Output, Stopped};
 use driver::store::{self, Writer};
+use findings::group::{self, Finding};
 use findings::result::{HuntSummary, Report, Stage, Status};
 use findings::suppress::Suppressions;
 use stages::STAGES;
@@ -259,20 +260,22 @@ impl Hunt<'_> {
 
     /// First results are told at once.
     fn tell(&mut self) {
-        for race in &self.report.races {
+        for finding in group::findings(&self.report.races) {
+            let race = finding.race;
             let certain = race.status >= Status::Observed && !self.config.suppress.hides(race);
-            let key = || format!("{}{}", race.id, race.status.word());
+            let key = || format!("{}{}", finding.owner, race.status.word());
             if certain && self.told.insert(key()) {
-                self.progress.found(race);
+                self.progress.found(&finding);
             }
         }
     }
 
     /// Says how far we are.
     fn head(&self, stage: &str) {
-        let certain = |race: &&findings::result::Race| race.status >= Status::Observed;
-        let found = self.report.races.iter().filter(certain).count();
-        let suspected = self.report.races.len() - found;
+        let findings = group::findings(&self.report.races);
+        let certain = |finding: &&Finding<'_>| finding.race.status >= Status::Observed;
+        let found = findings.iter().filter(certain).count();
+        let suspected = findings.len() - found;
         self.progress.tally(stage, suspected, found);
     }
 

@@ -18,6 +18,7 @@ use driver::pool::{self, Ended};
 use driver::process::{Output, Stopped};
 use driver::run::RunResult;
 use findings::finding;
+use findings::group;
 use findings::result::{Race, Report, Status};
 use findings::text::counted;
 use std::cell::RefCell;
@@ -222,8 +223,10 @@ fn is_jdks(race: &Race) -> bool {
 /// Makes each race happen that nobody tried yet.
 fn try_to_confirm(hunt: &mut Hunt<'_>, share: f64) -> Result<String, Error> {
     let config = hunt.config;
+    let worth = confirm::worth_trying(&hunt.report.races);
     let untried: Vec<String> = { hunt.report.races.iter() }
-        .filter(|race| race.trials.is_none() && !hunt.config.suppress.hides(race))
+        .filter(|race| race.trials.is_none() && worth.contains(&race.id))
+        .filter(|race| !hunt.config.suppress.hides(race))
         .map(|race| race.id.clone())
         .collect();
     if untried.is_empty() {
@@ -275,7 +278,7 @@ fn try_to_confirm(hunt: &mut Hunt<'_>, share: f64) -> Result<String, Error> {
 fn hidden(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     let (config, launcher) = (hunt.config, hunt.launcher);
     let (before, deadline, input) = (
-        hunt.report.races.len(),
+        group::findings(&hunt.report.races).len(),
         hunt.until(HIDDEN),
         hunt.input.clone(),
     );
@@ -346,7 +349,8 @@ fn hidden(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         let text = format!("time was left for {ran} of {wanted} runs under control");
         hunt.report.warnings.push(text);
     }
-    let found = hunt.report.races.len().saturating_sub(before);
+    let found = group::findings(&hunt.report.races).len();
+    let found = found.saturating_sub(before);
     Ok(format!(
         "{} under control ({}), {}",
         counted(ran as u64, "run", "runs"),
@@ -377,7 +381,7 @@ fn keep(hunt: &mut Hunt<'_>, control: &Control, dir: &RunDir, run: RunResult) ->
 /// that another may race with them then (DrFinder).
 fn held_back(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     let (config, launcher) = (hunt.config, hunt.launcher);
-    let before = hunt.report.races.len();
+    let before = group::findings(&hunt.report.races).len();
     let wanted = config.runs.min(HELD_BACK_RUNS);
     if wanted == 0 || !hunt.ends {
         return Ok("not looked for".to_owned());
@@ -414,7 +418,8 @@ fn held_back(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         keep(hunt, &control, &dir, run)?;
         ran += 1;
     }
-    let found = hunt.report.races.len().saturating_sub(before);
+    let found = group::findings(&hunt.report.races).len();
+    let found = found.saturating_sub(before);
     Ok(format!(
         "{} with threads held back ({DRFINDER}), {}",
         counted(ran, "run", "runs"),

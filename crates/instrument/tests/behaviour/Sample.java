@@ -74,7 +74,7 @@ class Sample implements Cloneable {
 
     void report(Object... values) {
         for (Object value : values) { //~ readElem readElem readElem readElem readElem
-            System.out.println(value); //~ readStatic readStatic readStatic readStatic readStatic
+            System.out.println(value); //~ readStatic called readStatic called readStatic called readStatic called readStatic called
         }
     }
 
@@ -101,7 +101,7 @@ class Sample implements Cloneable {
         StringBuilder text = new StringBuilder(); //~ newObject
         text.append(sum).append(' ').append(l[0]); //~ readElem
         text.append(bits[0]).append(objects.length); //~ readElem
-        System.out.println(text); //~ readStatic
+        System.out.println(text); //~ readStatic called
     }
 
     void monitors() {
@@ -204,7 +204,7 @@ class Sample implements Cloneable {
         try {
             System.out.println(none.ints[0]); //~ readStatic
         } catch (NullPointerException e) {
-            System.out.println(e.getMessage() + e.getStackTrace()[0]); //~ readStatic readElem
+            System.out.println(e.getMessage() + e.getStackTrace()[0]); //~ readStatic readElem called
         }
     }
 

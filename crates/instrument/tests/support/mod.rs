@@ -19,7 +19,7 @@ pub fn bridge(scratch: &Path, out: &Path, members: &str, body: &str) {
             return body.replace("NAME", &name).replace("SITE", &site);
         }
         match probe.desc.as_bytes().last() {
-            Some(b'I') => "return a1;".to_owned(),
+            Some(b'I') if probe.desc != "(I)I" => "return a1;".to_owned(),
             Some(b'J') => "return 1;".to_owned(),
             _ => "return a0;".to_owned(),
         }

@@ -4,8 +4,8 @@
 use engine::hunt::Hunted;
 use findings::advice::Validated;
 use findings::confirmed::{Effect, Harm};
+use findings::group::{self, Finding};
 use findings::result::{Race, Report, Status};
-use findings::suppress::name;
 use findings::text::clean;
 use std::fmt::Write as _;
 
@@ -16,8 +16,9 @@ pub fn text(hunt: &Hunted) -> String {
     let report = &hunt.answer.report;
     let mut out = String::from("\n");
     let of = |wanted: fn(Status) -> bool| -> Vec<String> {
-        let races = report.races.iter().filter(|race| wanted(race.status));
-        races.map(line).collect()
+        let findings = group::findings(&report.races).into_iter();
+        let findings = findings.filter(|finding| wanted(finding.race.status));
+        findings.map(|finding| line(&finding)).collect()
     };
     let mut certain = of(|status| status >= Status::Observed);
     certain.extend(report.deadlocks.iter().map(|d| {
@@ -63,11 +64,12 @@ fn section(out: &mut String, head: &str, lines: Vec<String>) {
     }
 }
 
-fn line(race: &Race) -> String {
+fn line(finding: &Finding<'_>) -> String {
+    let race = finding.race;
     let mut text = format!(
         "{} {}: {}",
         clean(&race.id),
-        clean(&name(&race.location)),
+        clean(&finding.name()),
         race.status.word()
     );
     match (race.harm, worst(race)) {

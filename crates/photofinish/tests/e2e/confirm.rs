@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::path::Path;
 use test_support::programs::{
     Detected, Expected, Program, confirm, control_program, finish, location, outcomes, photofinish,
-    replays, root,
+    races, replays, root,
 };
 
 fn race<'a>(found: &'a Detected, name: &str) -> &'a Value {
@@ -204,8 +204,8 @@ fn confirm_as(json: &Path, args: &[&str], results: &Path) -> (Option<i32>, Value
     (done.status.code(), serde_json::from_slice(&report).unwrap())
 }
 
-fn by_id<'a>(report: &'a Value, id: &str) -> &'a Value {
-    let mut races = report["races"].as_array().unwrap().iter();
+fn by_id(report: &Value, id: &str) -> Value {
+    let mut races = races(report).into_iter();
     races.find(|race| race["id"] == id).unwrap()
 }
 

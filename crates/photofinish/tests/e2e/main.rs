@@ -12,6 +12,7 @@ mod control;
 mod ends;
 mod exit_codes;
 mod followed;
+mod held;
 mod hunt;
 mod hunt_ends;
 mod kills;

@@ -22,6 +22,9 @@ const VALIDATED = {
 };
 
 function locationOf(race) {
+  const group = race.group;
+  // An object of the JDK that no field is known to hold.
+  if (group && !group.inside && inJdk(race.location || {})) return group.owner;
   const at = race.location || {};
   if (at.array !== undefined) {
     const element = at.index === undefined ? "" : " element " + at.index;
@@ -101,8 +104,8 @@ function access(race, index) {
       ["thread started", created ? place(created) : null],
     ]),
     stack(it.stack, "stack"),
-    it.stack_exact === false && list(it.stack).length
-      ? el("p", { class: "dim" }, "callers as last seen there; they may have been others")
+    it.stack_exact === false && (inJdk(it) || list(it.stack).length)
+      ? el("p", { class: "dim" }, own ? "further callers were not kept" : "who called there was not kept")
       : null,
   );
 }
@@ -189,6 +192,30 @@ function repairs(it) {
   ];
 }
 
+// The other races of a finding, each folded.
+function members(race) {
+  const group = race.group || {};
+  return section(
+    "With it",
+    list(group.members).map((one) =>
+      el(
+        "details",
+        {},
+        el("summary", {}, el("span", { class: "id" }, one.id), " ", el("code", {}, locationOf(one)), " ", badges(one)),
+        el("div", { class: "accesses" }, access(one, 0), access(one, 1)),
+        list(one.outcomes).length
+          ? el(
+              "ul",
+              { class: "plain" },
+              one.outcomes.map((o) => outcome(one, o)),
+            )
+          : null,
+        one.replay ? command(one.replay.command) : null,
+      ),
+    ),
+  );
+}
+
 function raceDetail(race, timelines) {
   const { trials } = race;
   const made = trials && `made to happen in ${trials.hit} of ${counted(trials.run, "trial")}`;
@@ -212,6 +239,7 @@ function raceDetail(race, timelines) {
           : null,
       ],
       ["trials", made],
+      ["what it holds", race.group && race.group.inside ? locationOf({ location: race.group.inside }) : null],
       ["object allocated", race.allocated ? place(race.allocated) : null],
       ["array allocated", race.location && race.location.allocated ? place(race.location.allocated) : null],
     ]),
@@ -235,6 +263,7 @@ function raceDetail(race, timelines) {
           )
         : null,
     ),
+    members(race),
     section("How it came about", story(race.story)),
     section(
       "Advice",

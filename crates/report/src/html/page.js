@@ -51,7 +51,8 @@ function findings() {
     propertyDetail,
   );
   // A schedule that no finding is known by: a replay, above all.
-  const known = (name) => all.some(({ id }) => name === id || name.startsWith(id + "."));
+  const ids = all.flatMap(({ id, it }) => [id, ...list((it.group || {}).members).map((one) => one.id)]);
+  const known = (name) => ids.some((id) => name === id || name.startsWith(id + "."));
   const alone = Object.keys(data.schedules)
     .filter((name) => !known(name))
     .map((name) => ({ id: name }));

@@ -4,6 +4,7 @@
 use super::{Page, SHORT_STACK, Style, is_jdk, place};
 use findings::confirmed::{Deadlock, Delay, Effect, Failure, Harm, Outcome, Replay};
 use findings::finding::{AccessOp, Frame};
+use findings::group;
 use findings::result::{Access, Hidden, Race, Report, Status};
 use findings::text::{clean, clean_line, counted};
 use std::collections::BTreeSet;
@@ -274,13 +275,15 @@ fn effect(outcome: &Outcome) -> String {
 /// `3 races` or, after trials, `2 confirmed races (1 harmful) and 1 potential`;
 /// then the rest.
 pub(super) fn findings(report: &Report) -> String {
+    let found = group::findings(&report.races);
+    let races: Vec<&Race> = found.iter().map(|finding| finding.race).collect();
     let tried = report.races.iter().any(|race| race.trials.is_some());
     let mut parts = Vec::new();
     if tried {
-        let confirmed = |race: &&Race| race.status == Status::Confirmed;
-        let real = report.races.iter().filter(confirmed).count() as u64;
-        let harmful = |race: &&Race| race.harm == Some(Harm::Harmful);
-        let harmful = report.races.iter().filter(harmful).count();
+        let with = |status: Status| races.iter().filter(move |r| r.status == status);
+        let real = with(Status::Confirmed).count() as u64;
+        let harmful = |race: &&&Race| race.harm == Some(Harm::Harmful);
+        let harmful = races.iter().filter(harmful).count();
         if real > 0 {
             let races = counted(real, "confirmed race", "confirmed races");
             parts.push(match harmful {
@@ -289,13 +292,17 @@ pub(super) fn findings(report: &Report) -> String {
             });
         }
         for status in [Status::Observed, Status::Predicted, Status::Potential] {
-            let others = report.races.iter().filter(|r| r.status == status).count();
-            if others > 0 {
-                parts.push(format!("{others} {}", status.word()));
+            match with(status).count() {
+                0 => {}
+                others => parts.push(format!("{others} {}", status.word())),
             }
         }
-    } else if !report.races.is_empty() {
-        parts.push(counted(report.races.len() as u64, "race", "races"));
+    } else if !races.is_empty() {
+        parts.push(counted(races.len() as u64, "race", "races"));
+    }
+    if races.len() < report.races.len() {
+        let last = parts.pop().unwrap_or_default();
+        parts.push(format!("{last} ({} pairs of accesses)", report.races.len()));
     }
     let count = |kind: &str| {
         let of = |d: &&Deadlock| (d.kind == "livelock") == (kind == "livelock");

@@ -114,10 +114,6 @@ pub fn hunt(program: &Program, results: &Path, options: &[&str]) -> Detected {
     let report = std::fs::read(&json).unwrap();
     let report = serde_json::from_slice(&report).unwrap_or_else(|e| panic!("{e}: {stderr}"));
     check_schema(&report);
-    Detected {
-        code: done.status.code(),
-        report,
-        stdout: String::from_utf8_lossy(&done.stdout).into_owned(),
-        stderr,
-    }
+    let stdout = String::from_utf8_lossy(&done.stdout).into_owned();
+    Detected::new(done.status.code(), report, stdout, stderr)
 }

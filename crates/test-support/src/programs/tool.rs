@@ -169,12 +169,7 @@ impl Program {
         let report = serde_json::from_slice(&report)
             .unwrap_or_else(|e| panic!("no JSON ({e}) for {self:?}; the tool says:\n{stderr}"));
         check_schema(&report);
-        Detected {
-            code: done.status.code(),
-            report,
-            stdout: text(&done.stdout),
-            stderr,
-        }
+        Detected::new(done.status.code(), report, text(&done.stdout), stderr)
     }
 }
 
@@ -246,10 +241,27 @@ pub struct Detected {
     pub report: Value,
     pub stdout: String,
     pub stderr: String,
+    races: Vec<Value>,
 }
 
 impl Detected {
+    pub fn new(code: Option<i32>, report: Value, stdout: String, stderr: String) -> Detected {
+        Detected {
+            races: races(&report),
+            code,
+            report,
+            stdout,
+            stderr,
+        }
+    }
+
+    /// All races, those inside findings too.
     pub fn races(&self) -> &[Value] {
+        &self.races
+    }
+
+    /// What is counted and shown: one for each group of races.
+    pub fn findings(&self) -> &[Value] {
         self.report["races"].as_array().unwrap()
     }
 
@@ -262,6 +274,21 @@ impl Detected {
     pub fn warnings(&self) -> String {
         self.report["warnings"].to_string()
     }
+}
+
+/// All races of a report, one by one, each with the location that its accesses are to.
+pub fn races(report: &Value) -> Vec<Value> {
+    let mut all = Vec::new();
+    for finding in report["races"].as_array().unwrap() {
+        let mut leading = finding.clone();
+        if finding["group"]["inside"].is_object() {
+            leading["location"] = finding["group"]["inside"].clone();
+        }
+        all.push(leading);
+        let members = finding["group"]["members"].as_array();
+        all.extend(members.into_iter().flatten().cloned());
+    }
+    all
 }
 
 /// `Class.field` or the array's type, as expectations write it.
@@ -285,12 +312,7 @@ pub fn offline(trace: &Path, detector: &str) -> Detected {
     let report = serde_json::from_slice(&std::fs::read(json.path()).unwrap())
         .unwrap_or_else(|e| panic!("no JSON ({e}); the tool says:\n{stderr}"));
     check_schema(&report);
-    Detected {
-        code: done.status.code(),
-        report,
-        stdout: String::new(),
-        stderr,
-    }
+    Detected::new(done.status.code(), report, String::new(), stderr)
 }
 
 /// Calls `work` for every item, on as many threads as there are cores.

@@ -84,6 +84,27 @@ public final class Photofinish {
         else PhotofinishFastTrack.writeElem(t, array, index, site);
     }
 
+    // Calls of the program into the JDK: which one a thread is in says whose an access there is.
+
+    public static int calling(int site) {
+        PhotofinishThread t = self();
+        if (t == null) return 0;
+        int before = t.call;
+        t.call = site;
+        return before;
+    }
+
+    public static void called(int before) {
+        PhotofinishThread t = self();
+        if (t != null) t.call = before;
+    }
+
+    /** An exception may have left calls without their ends. */
+    public static void thrown() {
+        PhotofinishThread t = self();
+        if (t != null) t.call = 0;
+    }
+
     // Elements whose checks are put off until a loop ends; see instrument/src/deferred.
 
     public static long epoch() {

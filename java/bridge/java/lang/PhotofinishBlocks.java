@@ -151,6 +151,7 @@ final class PhotofinishBlocks {
     private static boolean readAll(PhotofinishThread t, long[] blocks, long at, int site, Object array, int index) {
         long w = U.getLongVolatile(blocks, at);
         if (w == APART) return false;
+        site = t.inContext(site);
         long r = U.getLong(blocks, at + 8);
         if (PhotofinishFastTrack.after(t, w)) {
             long now = PhotofinishFastTrack.readWord(t, r, site);
@@ -169,6 +170,7 @@ final class PhotofinishBlocks {
     private static boolean writeAll(PhotofinishThread t, long[] blocks, long at, int site, Object array, int index) {
         long w = U.getLongVolatile(blocks, at);
         if (w == APART) return false;
+        site = t.inContext(site);
         long r = U.getLong(blocks, at + 8);
         if (PhotofinishFastTrack.after(t, w) && PhotofinishFastTrack.isAfterReads(t, r)) {
             if (U.compareAndSetLong(blocks, at, w, t.epoch << STAMP_SITE_BITS | site)) {

@@ -134,9 +134,10 @@ final class PhotofinishFastTrack {
         long r = U.getLong(base, roff);
         if (w >>> STAMP_SITE_BITS == t.epoch) {
             // After one's own write, which stands for both. It is written down all the same, so that the next read is done at once.
-            if (isOwn(t, w, r)) U.putLong(base, roff, t.epoch << STAMP_SITE_BITS | site);
+            if (isOwn(t, w, r)) U.putLong(base, roff, t.epoch << STAMP_SITE_BITS | t.inContext(site));
             return 0;
         }
+        site = t.inContext(site);
         if (after(t, w)) {
             long now = readWord(t, r, site);
             if (isOwn(t, w, r)) {
@@ -161,6 +162,7 @@ final class PhotofinishFastTrack {
     @DontInline
     static boolean writeMiss(PhotofinishThread t, Object base, long woff, long roff, int site, Object owner, int index) {
         if (t.loading != 0) return false;
+        site = t.inContext(site);
         long w = U.getLong(base, woff);
         long r = U.getLong(base, roff);
         boolean shared = isShared(r);
@@ -209,6 +211,7 @@ final class PhotofinishFastTrack {
                 write(t, o, site);
                 return;
             }
+            site = t.inContext(site);
             long mine = t.epoch << STAMP_SITE_BITS | site;
             U.putLong(o, off, mine);
             U.putLong(o, other, mine);

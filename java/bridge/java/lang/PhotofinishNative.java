@@ -138,6 +138,12 @@ final class PhotofinishNative {
         sample(t.clock, t.epoch, site, heldNow());
     }
 
+    /** For the agent: the call of the program into the JDK that the current thread is in; 0 if none is known. */
+    static int callNow() {
+        PhotofinishThread t = Thread.currentThread().$pf;
+        return t == null ? 0 : t.call;
+    }
+
     /** For the agent: the locks that the current thread holds. */
     static String heldNow() {
         Thread self = Thread.currentThread();
@@ -244,6 +250,9 @@ final class PhotofinishNative {
     /** FastTrack's slow path: new stamps are left below the clock. Returns whether there was no race. */
     private static native boolean check(
             long clock, long epoch, long w, long r, int site, boolean write, Object owner, int index);
+
+    /** The number of a statement in a call of the program, both by their sites; the statement's own if there is none. */
+    static native int context(int site, int call);
 
     private static native void sample(long clock, long epoch, int site, String held);
 

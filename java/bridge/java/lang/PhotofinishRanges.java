@@ -122,6 +122,7 @@ final class PhotofinishRanges {
         int left = steps(PhotofinishTable.length(array), first, last, stride);
         if (left < 0) return;
         last = first + left * stride;
+        site = t.inContext(site);
         if (left >= LONG) {
             if (isChecked(t, s, first, last, stride, write)) return;
             remember(t, s, first, last, stride, write);

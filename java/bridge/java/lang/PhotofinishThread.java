@@ -2,6 +2,8 @@ package java.lang;
 
 import static java.lang.PhotofinishConstants.*;
 
+import jdk.internal.vm.annotation.DontInline;
+
 /**
  * What belongs to one thread of the program. Only that thread touches it, except for {@link
  * #ended}, which is written once, before the thread is seen to be dead.
@@ -17,6 +19,7 @@ public final class PhotofinishThread {
     static final int BY_HASH = 2048;
     static final int SETS = 64;
     static final int CLASSES = 256;
+    private static final int CONTEXTS = 256;
     private static final int RING = 16;
 
     /** Stands for the ends of all threads: the VM's shutdown comes after them. */
@@ -78,6 +81,14 @@ public final class PhotofinishThread {
 
     /** What was known to the maker of the frozen object read last: known here too. */
     int[] unfrozen;
+
+    /** The innermost call of the program into the JDK that the thread is in, by its site; 0 if none is known. */
+    int call;
+
+    /** Statements of the JDK in calls of the program, found last: call and site, and what stands for both in stamps. */
+    private final long[] contextKeys = new long[CONTEXTS];
+
+    private final int[] contexts = new int[CONTEXTS];
 
     /** Depth of work that the JDK does for itself: no event tells what it does to data. */
     int unwatched;
@@ -322,6 +333,19 @@ public final class PhotofinishThread {
     }
 
     /** Whether the word is such a read set. */
+    /** What stands in stamps for a statement: of the JDK's, one number for each call of the program that leads there. */
+    int inContext(int site) {
+        if (call == 0) return site;
+        int at = site * 31 + call & CONTEXTS - 1;
+        return contextKeys[at] == ((long) call << 32 | site) ? contexts[at] : newContext(site, at);
+    }
+
+    @DontInline
+    private int newContext(int site, int at) {
+        contextKeys[at] = (long) call << 32 | site;
+        return contexts[at] = PhotofinishNative.context(site, call);
+    }
+
     boolean isIn(long set) {
         return sets[(int) (set >>> STAMP_CLOCK_SHIFT) & SETS - 1] == set;
     }
