@@ -134,7 +134,7 @@ impl Bench<'_> {
     /// Whole runs of the small program a second, one after the other.
     fn fresh(&self, times: u64) -> Result<f64> {
         let times_text = times.to_string();
-        let mut command = self.detect(&["random", "--runs", &times_text]);
+        let mut command = self.detect(&["random", "--isolate", "--runs", &times_text]);
         command
             .arg("--")
             .arg(&self.tool.heap)
@@ -146,7 +146,7 @@ impl Bench<'_> {
     /// The same in as many processes as there are cores.
     fn side_by_side(&self, times: u64) -> Result<f64> {
         let mut command = Command::new(&self.tool.photofinish);
-        command.args(["confirm", "--quiet", "--all-trials", "--pair"]);
+        command.args(["confirm", "--quiet", "--isolate", "--all-trials", "--pair"]);
         // `count++`; both threads hold the monitor there, so nothing is found.
         command.args(["TwoThreads.java:13,TwoThreads.java:13", "--trials"]);
         command

@@ -254,10 +254,11 @@ pub fn explore(costs: &explore::Costs) -> String {
     format!(
         "\nan execution of verify, two threads and a lock, one at a time:\n  \
          in a JVM of its own    {}\n  in a JVM used again    {}\n  ratio                  {ratio}\n  \
-         until a first race     {}\n",
+         until a first race     {}\n  detect --scheduler pos {}\n",
         figure(costs.alone, "ms"),
         figure(costs.reused, "ms"),
         figure(costs.first_race, "s"),
+        figure(costs.sampled, "ms"),
     )
 }
 

@@ -62,3 +62,14 @@ pub struct Schedules {
     /// Why every execution had a JVM of its own, if so.
     pub isolated: Option<String>,
 }
+
+impl Schedules {
+    /// Adds schedules that have other scheduling points.
+    pub fn add(&mut self, more: Schedules) {
+        self.tried += more.tried;
+        self.different += more.different;
+        self.saturated |= more.saturated;
+        self.reused_jvms += more.reused_jvms;
+        self.isolated = self.isolated.take().or(more.isolated);
+    }
+}

@@ -280,7 +280,7 @@ pub struct Report {
     /// Of `verify`, also as a stage of `hunt`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exploration: Option<Exploration>,
-    /// Of `detect` with a scheduler that can repeat its runs.
+    /// Of `detect` with a scheduler that can repeat its runs, and of the trials of `confirm`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedules: Option<Schedules>,
     /// The fewest repairs that remove all races.

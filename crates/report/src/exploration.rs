@@ -54,9 +54,11 @@ pub fn verdict(report: &Report) -> Option<String> {
     Some(text)
 }
 
-/// How many schedules `detect` has tried, where there were several.
+/// How many schedules `detect` or `confirm` has tried, where there were several. Those of
+/// `hunt` are a part of its own account.
 pub fn schedules(report: &Report) -> Option<String> {
-    let schedules = report.schedules.as_ref().filter(|s| s.tried > 1)?;
+    let schedules = report.schedules.as_ref();
+    let schedules = schedules.filter(|s| s.tried > 1 && report.command != "hunt")?;
     let mut text = format!(
         "{} tried, {} different\n",
         counted(schedules.tried, "schedule", "schedules"),

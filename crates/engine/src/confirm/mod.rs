@@ -35,6 +35,7 @@ use driver::process::{Input, Outcome, Output, Stopped};
 use driver::run::RunResult;
 use driver::store::Writer;
 use findings::confirmed::Deadlock;
+use findings::exploration::Schedules;
 use findings::result::{Race, Report, Status};
 use findings::suppress::Suppressions;
 use std::collections::{BTreeMap, BTreeSet};
@@ -141,6 +142,7 @@ pub fn confirm(config: &ConfirmConfig, progress: &dyn Progress) -> Result<Answer
             failures: Vec::new(),
             coverage: Default::default(),
             warnings: Vec::new(),
+            schedules: None,
             timing: Default::default(),
             ..(**saved).clone()
         }),
@@ -196,10 +198,15 @@ pub(crate) fn try_races(
         warnings: BTreeSet::new(),
         compared_with: String::new(),
         untried: Vec::new(),
+        schedules: Schedules::default(),
         progress,
     };
     let (mut report, facts) = work.confirm(saved)?;
     report.warnings.extend(std::mem::take(&mut work.warnings));
+    if work.schedules.tried > 0 {
+        let schedules = report.schedules.get_or_insert_default();
+        schedules.add(work.schedules);
+    }
     Ok(Tried {
         report,
         facts,
@@ -237,6 +244,8 @@ struct Work<'a> {
     /// What output is compared with, in words.
     compared_with: String,
     untried: Vec<String>,
+    /// The trials of all pairs; two pairs have different scheduling points.
+    schedules: Schedules,
     progress: &'a dyn Progress,
 }
 
@@ -538,6 +547,7 @@ impl Work<'_> {
             deadlocks,
             ran: 0,
             reached: [false; 2],
+            orders: BTreeSet::new(),
             warnings: BTreeSet::new(),
             limited: false,
             progress: self.progress,
@@ -545,6 +555,13 @@ impl Work<'_> {
         let made = executions::make(&series, &mut taken)?;
         let (ran, reached, limited) = (taken.ran, taken.reached, taken.limited);
         self.warnings.append(&mut taken.warnings);
+        self.schedules.add(Schedules {
+            tried: ran,
+            different: taken.orders.len() as u64,
+            saturated: false,
+            reused_jvms: made.reused,
+            isolated: made.isolated,
+        });
         self.interrupted |= made.ended == Ended::Interrupted;
         let all = ran == u64::from(config.trials) || tallies.is_settled() && !config.all_trials;
         self.limited |= limited || !all;

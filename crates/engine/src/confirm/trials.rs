@@ -27,6 +27,8 @@ pub(super) struct Trials<'t> {
     pub deadlocks: &'t mut Vec<Deadlock>,
     pub ran: u64,
     pub reached: [bool; 2],
+    /// Partial orders of the trials.
+    pub orders: BTreeSet<u64>,
     pub warnings: BTreeSet<String>,
     pub limited: bool,
     pub progress: &'t dyn Progress,
@@ -69,6 +71,8 @@ impl Taker for Trials<'_> {
             self.warnings.insert(format!("{name}, seed {seed}: {why}"));
         }
         let summary = run.findings.summary.as_ref();
+        let order = summary.and_then(|s| s.control.as_ref()?.partial_order);
+        self.orders.extend(order);
         if let Some(control) = summary.and_then(|s| s.control.as_ref()) {
             let (so_far, now) = (self.reached, control.reached);
             self.reached = [so_far[0] | now[0], so_far[1] | now[1]];
