@@ -57,6 +57,14 @@ impl<'r> Finding<'r> {
         }
     }
 
+    /// Whether it is a race `on` the location, or `inside` of what it holds.
+    pub fn preposition(&self) -> &'static str {
+        match self.is_inside() {
+            true => "inside",
+            false => "on",
+        }
+    }
+
     /// Nobody knows a field that holds the object whose inside it is about.
     pub fn is_unnamed(&self) -> bool {
         self.is_inside() && self.holder.is_none()

@@ -98,7 +98,8 @@ impl Progress for Terminal {
         if self.line {
             self.clear();
             let (race, place) = (finding.race, clean(&finding.name()));
-            say!("{}: race on {place}, {}", race.id, race.status.word());
+            let at = finding.preposition();
+            say!("{}: race {at} {place}, {}", race.id, race.status.word());
         }
     }
 

@@ -109,7 +109,7 @@ fn finding(finding: &Finding<'_>) -> Case {
     let race = finding.race;
     let what = subject(finding);
     let [a, b] = finding.statements();
-    let line = format!("race on {what}: {} and {}", place(a), place(b));
+    let line = format!("race {what}: {} and {}", place(a), place(b));
     let mut all = format!("{} by {}\n", race.status.word(), race.found_by.join(", "));
     for access in &race.accesses {
         let op = access.op.word();
@@ -144,7 +144,7 @@ fn finding(finding: &Finding<'_>) -> Case {
     };
     Case {
         class: a.class.clone(),
-        name: format!("{}: race on {what}", race.id),
+        name: format!("{}: race {what}", race.id),
         verdict,
     }
 }

@@ -122,7 +122,7 @@ impl Context<'_> {
         };
         let [a, b] = &race.accesses;
         let mut text = format!(
-            "Race on {} ({}): {} and {}.",
+            "Race {} ({}): {} and {}.",
             subject(finding),
             race.status.word(),
             sentence(a),

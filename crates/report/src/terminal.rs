@@ -111,7 +111,7 @@ impl Page<'_> {
         self.race(finding.race)?;
         if self.options.verbose {
             for race in &finding.members {
-                self.head(race, location(&race.location), false)?;
+                self.head(race, format!("on {}", location(&race.location)), false)?;
                 self.race(race)?;
             }
             return Ok(());
@@ -161,7 +161,7 @@ impl Page<'_> {
 
     /// `inside`: the accesses are to what the location holds, by calls of the program's.
     fn head(&mut self, race: &Race, what: String, inside: bool) -> io::Result<()> {
-        let mut head = format!("{}: race on {what}", clean(&race.id));
+        let mut head = format!("{}: race {what}", clean(&race.id));
         if inside {
             let [a, b] = race.accesses.each_ref().map(own_statement);
             head += &format!(": {} and {}", place(a), place(b));
@@ -439,12 +439,13 @@ fn callers(access: &Access) -> &[Frame] {
     }
 }
 
-/// What a finding is a race on.
+/// `on A.f`; `inside A.f` for races inside the object that the field holds.
 pub(crate) fn subject(finding: &Finding<'_>) -> String {
-    match finding.is_unnamed() {
+    let name = match finding.is_unnamed() {
         true => clean(&finding.owner),
         false => location(finding.location()),
-    }
+    };
+    format!("{} {name}", finding.preposition())
 }
 
 pub(crate) fn location(location: &Location) -> String {

@@ -66,8 +66,9 @@ fn section(out: &mut String, head: &str, lines: Vec<String>) {
 
 fn line(finding: &Finding<'_>) -> String {
     let race = finding.race;
+    let inside = if finding.is_inside() { "inside " } else { "" };
     let mut text = format!(
-        "{} {}: {}",
+        "{} {inside}{}: {}",
         clean(&race.id),
         clean(&finding.name()),
         race.status.word()

@@ -3,7 +3,7 @@
 
 use crate::redact::Redacted;
 use std::collections::BTreeSet;
-use test_support::programs::{Expected, Section, hunt, location, names, root, scratch};
+use test_support::programs::{Expected, Location, Section, hunt, location, names, root, scratch};
 use test_support::trials::{Trial, trial};
 
 pub fn trials() -> Vec<Trial> {
@@ -30,7 +30,9 @@ fn ends_as_documented(expected: &Expected, section: &Section) {
     assert_eq!(hunted.stdout, "", "what the program prints is not shown");
     let code = if section.races.is_empty() { 0 } else { 66 };
     assert_eq!(hunted.code, Some(code), "{}", hunted.stderr);
-    compare(name, &names(&section.races), &hunted.stderr);
+    let shown: Vec<String> = section.races.iter().map(Location::shown).collect();
+    let shown = shown.iter().map(String::as_str).collect();
+    compare(name, &shown, &hunted.stderr);
 }
 
 /// Holds a report against the golden one. `PHOTOFINISH_GOLDEN=1` adds what is

@@ -45,10 +45,8 @@ impl Redacted {
         }
         for block in blocks {
             match block.first() {
-                // Of a race that another one explains nothing more is shown.
                 Some(head) if is_race(head) => {
-                    let explained = |l: &&str| l.contains("by the same two calls as");
-                    if wanted.contains(location(head)) && !block.iter().any(explained) {
+                    if wanted.contains(location(head).as_str()) {
                         redacted.races.insert(race(&block));
                     }
                 }
@@ -66,7 +64,7 @@ impl Redacted {
         let races = parts.into_iter().map(|part| {
             let (text, outcomes) = part.split_once("came of it:\n").unwrap_or((part, ""));
             Race {
-                location: location(text).to_owned(),
+                location: location(text),
                 text: text.to_owned(),
                 outcomes: outcomes.lines().map(str::to_owned).collect(),
             }
@@ -104,7 +102,10 @@ impl Redacted {
 }
 
 fn is_race(line: &str) -> bool {
-    line.starts_with('R') && line.contains(": race on ")
+    line.starts_with('R')
+        && [": race on ", ": race inside "]
+            .iter()
+            .any(|w| line.contains(w))
 }
 
 /// A deadlock or an uncaught exception, `D1: ...`: what a race led to in some runs.
@@ -122,22 +123,27 @@ fn ends_races(line: &str) -> bool {
         || line.contains(" classes instrumented, ")
 }
 
-/// `race on static A.f (confirmed)`: the location.
-fn location(text: &str) -> &str {
-    let (_, rest) = text.split_once("race on ").unwrap_or_default();
-    let (location, _) = rest.split_once(" (").unwrap_or((rest, ""));
-    location.strip_prefix("static ").unwrap_or(location)
+/// `race on static A.f (confirmed)`: the location; `race inside A.f: B.m (B.java:3) and ...`: the
+/// field that holds it, after `inside`.
+fn location(text: &str) -> String {
+    let (_, rest) = text.split_once("race ").unwrap_or_default();
+    let end = [": ", " ("].iter().filter_map(|end| rest.find(end)).min();
+    let what = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+    let what = what.strip_prefix("on ").unwrap_or(what);
+    what.replacen("static ", "", 1)
 }
 
 fn race(block: &[&str]) -> Race {
     let mut race = Race {
-        location: location(block[0]).to_owned(),
+        location: location(block[0]),
         ..Race::default()
     };
-    let (_, facts) = block[0].split_once(" (").unwrap_or_default();
+    let (_, facts) = block[0].rsplit_once(" (").unwrap_or_default();
     let status = facts.split(' ').next().unwrap_or_default();
     let (_, head) = block[0].split_once(": ").unwrap_or_default();
-    let (head, _) = head.split_once(" (").unwrap_or((head, ""));
+    // Which of the calls is shown is up to chance.
+    let end = [": ", " ("].iter().filter_map(|end| head.find(end)).min();
+    let head = head.get(..end.unwrap_or(head.len())).unwrap_or_default();
     race.text = format!("{head} ({status} by ...)\n");
     let text = block[1..].join("\n");
     let mut accesses: Vec<String> = Vec::new();
@@ -168,7 +174,7 @@ fn race(block: &[&str]) -> Race {
 fn access_line(line: &str) -> Option<String> {
     let trimmed = line.trim();
     // Not every run knows these.
-    if trimmed.starts_with("= (callers") {
+    if trimmed.starts_with("= (further callers") || trimmed.starts_with("= (who called") {
         return None;
     }
     let line = match line.split_once("\", holding ") {

@@ -225,7 +225,7 @@ function raceDetail(race, timelines) {
       "h2",
       {},
       el("span", { class: "id" }, race.id),
-      " race on ",
+      race.group && (race.group.inside || inJdk(race.location || {})) ? " race inside " : " race on ",
       el("code", {}, locationOf(race)),
       " ",
       badges(race),

@@ -62,15 +62,31 @@ pub struct Section {
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Location {
-    Field { field: String },
-    Array { array: String },
+    Field {
+        field: String,
+        /// The field of the program's that holds the object, if it is the JDK's.
+        holder: Option<String>,
+    },
+    Array {
+        array: String,
+        holder: Option<String>,
+    },
 }
 
 impl Location {
     pub fn name(&self) -> &str {
         match self {
-            Location::Field { field } => field,
-            Location::Array { array } => array,
+            Location::Field { field, .. } => field,
+            Location::Array { array, .. } => array,
+        }
+    }
+
+    /// What a report calls it for people.
+    pub fn shown(&self) -> String {
+        let (Location::Field { holder, .. } | Location::Array { holder, .. }) = self;
+        match holder {
+            Some(holder) => format!("inside {holder}"),
+            None => self.name().to_owned(),
         }
     }
 }
