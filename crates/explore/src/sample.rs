@@ -9,13 +9,20 @@
 //!   so many the thread that makes the step falls below all others. A bug that needs `d`
 //!   steps in a certain order is met with probability at least `1 / (n k^(d-1))` by a sample of
 //!   that depth, with `n` threads and `k` steps.
+//! * [`Way::Kinds`]: every kind of operation on every location draws a priority that all threads
+//!   share; among equals, and in half of the samples now and then, anybody goes on. A bug between one thread and any of
+//!   many that do the same (a reader among a hundred writers) needs certain orders of a few kinds
+//!   only, so that the number of threads does not matter, where each of the other ways must
+//!   find the right thread first. (The abstract schedules of Wolff et al., "Greybox Fuzzing for
+//!   Concurrency Testing", ASPLOS 2024, abstract from threads in the same way.)
 //!
 //! They differ from the strategies of crate `schedule` in what they draw from: steps of an
 //! exploration, where nothing blocks and every operation is one.
 
-use crate::op::{Label, Ready, Thread, Touching};
-use rustc_hash::FxHashMap;
+use crate::op::{Label, Op, Ready, Thread, Touching};
+use rustc_hash::{FxHashMap, FxHasher};
 use serde::{Deserialize, Serialize};
+use std::hash::{Hash, Hasher};
 
 /// How a schedule is drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -23,6 +30,7 @@ pub enum Way {
     Walk,
     Pos,
     Pct { depth: u32, steps: u64 },
+    Kinds,
 }
 
 /// A schedule to be drawn: the same each time.
@@ -33,9 +41,9 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Number `n` of a series that takes every way in turn: partial order sampling in one of
-    /// two, PCT of depths 2, 3, 4 and 1 and the walk in the others. `steps` is how long
-    /// executions are.
+    /// Number `n` of a series that takes every way in turn: partial order sampling and
+    /// priorities of kinds more often, PCT of depths 2, 3, 4 and 1 and the walk once in ten.
+    /// `steps` is how long executions are.
     pub fn nth(n: u64, steps: u64) -> Sample {
         let pct = |depth| Way::Pct { depth, steps };
         let way = match n % 10 {
@@ -44,6 +52,7 @@ impl Sample {
             5 => pct(4),
             7 => pct(1),
             9 => Way::Walk,
+            0 | 4 => Way::Kinds,
             _ => Way::Pos,
         };
         Sample { way, seed: n }
@@ -73,6 +82,9 @@ impl Draw {
 #[derive(Clone, Debug)]
 pub(crate) struct Sampler {
     way: Way,
+    seed: u64,
+    /// With [`Way::Kinds`]: now and then anybody goes on.
+    strays: bool,
     draw: Draw,
     step: u64,
     /// Of threads, or of what each does next.
@@ -92,6 +104,8 @@ impl Sampler {
         }
         Sampler {
             way: sample.way,
+            seed: sample.seed,
+            strays: draw.below(2) == 0,
             draw,
             step: 0,
             priorities: FxHashMap::default(),
@@ -109,9 +123,10 @@ impl Sampler {
             }
             Way::Pos => self.highest(ready, true)?,
             Way::Pct { .. } => self.highest(ready, false)?,
+            Way::Kinds => self.highest_kind(ready)?,
         };
         match self.way {
-            Way::Walk => {}
+            Way::Walk | Way::Kinds => {}
             Way::Pos => {
                 let made = Touching::new(&chosen.label);
                 let waits = |label: &Option<Label>| {
@@ -134,6 +149,23 @@ impl Sampler {
         Some((chosen, pick))
     }
 
+    fn highest_kind<'a>(&mut self, ready: &'a [Ready]) -> Option<&'a Ready> {
+        let anybody = self.strays && self.draw.below(16) == 0;
+        let priority = |r: &Ready| match (&r.label.op, anybody) {
+            (Op::Local, _) | (_, true) => 0,
+            (op, false) => {
+                let mut hasher = FxHasher::default();
+                kind(op).hash(&mut hasher);
+                Draw(self.seed ^ hasher.finish()).word()
+            }
+        };
+        let all: Vec<u64> = ready.iter().map(priority).collect();
+        let highest = all.iter().max()?;
+        let equals = || ready.iter().zip(&all).filter(|(_, p)| *p == highest);
+        let at = self.draw.below(equals().count() as u64) as usize;
+        equals().nth(at).map(|(r, _)| r)
+    }
+
     fn highest<'a>(&mut self, ready: &'a [Ready], of_steps: bool) -> Option<&'a Ready> {
         let mut best: Option<(u64, &Ready)> = None;
         for r in ready {
@@ -154,10 +186,31 @@ impl Sampler {
     }
 }
 
+/// The operation, whichever thread it is done to.
+fn kind(op: &Op) -> Op {
+    match *op {
+        Op::Unpark(_) => Op::Unpark(0),
+        Op::Start(_) => Op::Start(0),
+        Op::Join {
+            timed,
+            interruptible,
+            ..
+        } => Op::Join {
+            thread: 0,
+            timed,
+            interruptible,
+        },
+        Op::IsAlive(_) => Op::IsAlive(0),
+        Op::Interrupt(_) => Op::Interrupt(0),
+        Op::IsInterrupted(_) => Op::IsInterrupted(0),
+        op => op,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::{Loc, Op};
+    use crate::op::Loc;
     use std::collections::BTreeSet;
 
     fn ready(threads: Thread) -> Vec<Ready> {
@@ -188,7 +241,7 @@ mod tests {
     #[test]
     fn every_order_is_drawn_some_time() {
         let pct = Way::Pct { depth: 3, steps: 4 };
-        for way in [Way::Walk, Way::Pos, pct] {
+        for way in [Way::Walk, Way::Pos, pct, Way::Kinds] {
             assert_eq!(orders(way, 4, 1_000).len(), 24, "{way:?}");
         }
     }
@@ -200,7 +253,51 @@ mod tests {
         let ways: BTreeSet<String> = (0..10)
             .map(|n| format!("{:?}", Sample::nth(n, 9).way))
             .collect();
-        assert_eq!(ways.len(), 6);
+        assert_eq!(ways.len(), 7);
+    }
+
+    /// Writers of two locations and a reader of both: that it comes between the first write of
+    /// the one and the first of the other is as likely with a hundred writers as with two.
+    #[test]
+    fn kinds_do_not_mind_how_many_threads_do_the_same() {
+        let at = |slot| Loc { obj: 1, slot };
+        let step = |thread: Thread, made: usize| {
+            let place = at(made as u32);
+            match (thread, made) {
+                (_, 2..) => None,
+                (0, _) => Some(Op::Read(place)),
+                _ => Some(Op::Write(place)),
+            }
+        };
+        let meets = |writers: Thread, seed| {
+            let way = Way::Kinds;
+            let mut sampler = Sampler::new(Sample { way, seed });
+            let mut made = vec![0; writers as usize + 1];
+            let (mut written, mut seen) = ([false; 2], [false; 2]);
+            loop {
+                let next = (0..=writers).filter_map(|t| Some((t, step(t, made[t as usize])?)));
+                let ready: Vec<Ready> = next
+                    .map(|(t, op)| Ready {
+                        label: Label::new(t, op),
+                        picks: 1,
+                    })
+                    .collect();
+                let Some((chosen, _)) = sampler.choose(&ready) else {
+                    return seen == [true, false];
+                };
+                let thread = chosen.label.thread;
+                let slot = made[thread as usize];
+                match thread {
+                    0 => seen[slot] = written[slot],
+                    _ => written[slot] = true,
+                }
+                made[thread as usize] += 1;
+            }
+        };
+        for writers in [2, 100] {
+            let met = (0..400).filter(|seed| meets(writers, *seed)).count();
+            assert!(met > 20, "{writers} writers: met {met} times in 400");
+        }
     }
 
     /// A thread that is ahead stays ahead, but for the steps at which it falls.
