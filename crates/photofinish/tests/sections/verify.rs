@@ -2,11 +2,14 @@
 //! ones, and what they show.
 
 use serde_json::Value;
-use test_support::programs::{Expected, Section, names, verify_undisturbed};
+use test_support::programs::{Expected, Section, names, verify, verify_undisturbed};
 use test_support::trials::{Trial, trial};
 
 /// More executions than a test should wait for.
 const MANY: u64 = 10;
+
+/// Sections of `bugs` for the benchmark: the number of threads makes them slow.
+const MANY_THREADS: [&str; 3] = ["reorder-20", "reorder-50", "reorder-100"];
 
 /// Executions that are made before JVMs are used again.
 const ALONE: u64 = 4;
@@ -33,7 +36,27 @@ pub fn trials() -> Vec<Trial> {
             trial(name, move || repaired(dir, expected, section))
         }));
     }
+    let bugs = Expected::for_trials("bugs");
+    let soon = { bugs.sections.iter() }.filter(|s| !MANY_THREADS.contains(&s.name.as_str()));
+    all.extend(soon.map(|section| {
+        let name = format!("verify::bugs::{}", section.name);
+        trial(name, move || bug(bugs, section))
+    }));
     all
+}
+
+/// Something is wrong with each, in some schedule, and is found.
+fn bug(expected: &Expected, section: &Section) {
+    let results = tempfile::tempdir().unwrap();
+    let options = ["--stop-at", "first"];
+    let found = verify(&expected.program("bugs", section), results.path(), &options);
+    assert_eq!(found.code, Some(66), "{}", found.stderr);
+    assert!(found.races().is_empty(), "{}", found.stderr);
+    let some = |list: &str| found.report[list].as_array().is_some_and(|l| !l.is_empty());
+    match section.diagnosis.as_deref() {
+        Some("uncaught") => assert!(some("failures"), "{}", found.stderr),
+        _ => assert!(some("deadlocks"), "{}", found.stderr),
+    }
 }
 
 /// Their first execution uses parts of the JDK that a JVM makes ready only once.
