@@ -261,7 +261,8 @@ extern "system" fn halt0(env: Env, class: Ref, status: jint) {
     });
     controlled(env, |c, a, jni| {
         // The JVM was told to end: that is not how the execution ends.
-        if c.is_exploring() && is_signal_handler(a, jni) {
+        let is_one_of_many = c.is_exploring() || c.worker().is_some();
+        if is_one_of_many && is_signal_handler(a, jni) {
             a.finish_with(protocol::RunEnd::Interrupted);
             exit_now(status);
         }
