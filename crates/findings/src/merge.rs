@@ -487,14 +487,14 @@ pub(crate) fn rank_all(races: &mut [Race]) {
 }
 
 /// What is more important is less: findings before suspicions; harmful before changed before
-/// unknown before harmless; the program's own before the JDK's; the stronger claim; and of
+/// the rest; the program's own before the JDK's; the stronger claim; and of
 /// those inside the JDK such of which both calls are known.
 fn rank(race: &Race) -> (bool, u8, bool, Reverse<Status>, usize) {
     let harm = match race.harm {
         Some(Harm::Harmful) => 0,
         Some(Harm::ChangesOutput) => 1,
-        Some(Harm::Unknown) | None => 2,
-        Some(Harm::Harmless) => 3,
+        // What was made to happen leads what was not, harmless or not.
+        Some(Harm::Unknown | Harm::Harmless) | None => 2,
     };
     let own = |access: &&Access| group::is_foreign(group::own_statement(access));
     let unknown = race.accesses.iter().filter(own).count();
