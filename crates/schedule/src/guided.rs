@@ -269,10 +269,11 @@ impl Guided {
         known.idle_since.is_some()
     }
 
-    /// The running thread goes on behind a loop.
+    /// The running thread does not jump back to the head of a loop: it goes on behind the jump,
+    /// in the loop or after it.
     pub fn left_loop(&mut self, thread: Thread, of: Loop) {
         if let Some(known) = self.threads.get_mut(thread as usize) {
-            known.loops.left(of);
+            known.loops.not_again(of);
             known.awaits.clear();
         }
     }

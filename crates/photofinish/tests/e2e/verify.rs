@@ -42,6 +42,20 @@ fn threads_that_wait_for_writes_that_are_no_steps_are_not_deadlocked() {
     }
 }
 
+/// The iteration that went on behind the second jump was forgotten: the loop ran up to the limit of
+/// steps, and no exploration was complete.
+#[test]
+fn a_loop_with_two_jumps_back_is_one_in_which_a_thread_waits() {
+    for (writes, races, deadlocks) in [("flag", 0, 0), ("plain", 1, 0), ("nothing", 0, 1)] {
+        let found = verify_undisturbed(&Program::own(&["SpinBranch", writes]));
+        let exploration = &found.report["exploration"];
+        assert_eq!(exploration["complete"], true, "{writes}: {exploration}");
+        assert_eq!(found.races().len(), races, "{writes}: {}", found.stderr);
+        let stuck = found.report["deadlocks"].as_array().map_or(0, Vec::len);
+        assert_eq!(stuck, deadlocks, "{writes}: {}", found.stderr);
+    }
+}
+
 /// Locks of java.util.concurrent were called "an object that is gone".
 #[test]
 fn a_deadlock_of_locks_names_them() {

@@ -51,6 +51,8 @@ struct Iteration {
     reads: Vec<(Loc, u64)>,
     /// It did something besides reading, or saw a location change under its eyes.
     changed: bool,
+    /// The one before, which goes on if the condition of the jump back does not hold.
+    before: Option<Box<Iteration>>,
 }
 
 impl Iteration {
@@ -64,6 +66,7 @@ impl Iteration {
             idle: None,
             reads: vec![],
             changed: false,
+            before: None,
         }
     }
 }
@@ -105,13 +108,13 @@ impl Loops {
         next.is_next = true;
         if let Some(at) = self.position(of) {
             self.0.truncate(at + 1);
-            if let Some(last) = self.0.pop()
-                && last.state == state
-                && !last.changed
-            {
-                next.idle = last.reads.is_empty().then_some(last.began);
-                next.waits_for = last.reads.into_iter().map(|(loc, _)| loc).collect();
-                next.waits_for.sort_unstable();
+            if let Some(last) = self.0.pop() {
+                if last.state == state && !last.changed {
+                    next.idle = last.reads.is_empty().then_some(last.began);
+                    next.waits_for = last.reads.iter().map(|(loc, _)| *loc).collect();
+                    next.waits_for.sort_unstable();
+                }
+                next.before = Some(Box::new(last));
             }
         }
         if self.0.len() < MOST_LOOPS {
@@ -124,6 +127,7 @@ impl Loops {
     pub fn head(&mut self, of: Loop, state: i64, now: u64) -> (Vec<Loc>, Option<u64>) {
         if let Some(at) = self.position(of) {
             let iteration = &mut self.0[at];
+            iteration.before = None;
             if std::mem::take(&mut iteration.is_next) {
                 return (
                     std::mem::take(&mut iteration.waits_for),
@@ -138,10 +142,16 @@ impl Loops {
         (vec![], None)
     }
 
-    /// The thread goes on behind a loop.
-    pub fn left(&mut self, of: Loop) {
-        if let Some(at) = self.position(of) {
-            self.0.truncate(at);
+    /// The thread goes on behind a conditional jump back, which may stand anywhere in the loop.
+    /// If it was about to jump, the iteration that seemed to end goes on. (If the loop is left
+    /// there, nobody comes back to it but by its head, where another one begins.)
+    pub fn not_again(&mut self, of: Loop) {
+        if let Some(at) = self.position(of)
+            && self.0[at].is_next
+        {
+            self.0.truncate(at + 1);
+            let next = self.0.pop();
+            self.0.extend(next.and_then(|next| next.before).map(|i| *i));
         }
     }
 }
@@ -232,12 +242,36 @@ mod tests {
         assert_eq!(again(&mut loops, 2), (vec![at(1)], None));
     }
 
+    /// `while (r == 0) { r = a; if (r == 0) { r = b; } }`: a compiler lets the second
+    /// condition jump back as well.
+    #[test]
+    fn an_iteration_goes_on_behind_a_jump_that_is_not_made() {
+        let mut loops = Loops::default();
+        loops.head(OUTER, 1, 0);
+        for _ in 0..2 {
+            loops.read(at(1), 0);
+            loops.again(OUTER, 1, 0);
+            loops.not_again(OUTER);
+            // Others come there without such a jump.
+            loops.not_again(OUTER);
+            loops.read(at(2), 0);
+            loops.again(OUTER, 1, 0);
+            assert_eq!(loops.head(OUTER, 1, 0).0, [at(1), at(2)]);
+        }
+        loops.changed();
+        loops.again(OUTER, 1, 0);
+        loops.not_again(OUTER);
+        loops.again(OUTER, 1, 0);
+        assert!(loops.head(OUTER, 1, 0).0.is_empty());
+    }
+
     #[test]
     fn what_was_left_is_forgotten() {
         let mut loops = Loops::default();
         loops.head(OUTER, 1, 0);
         loops.read(at(1), 0);
-        loops.left(OUTER);
+        // Come to anew.
+        loops.head(OUTER, 1, 0);
         loops.again(OUTER, 1, 0);
         assert!(loops.head(OUTER, 1, 0).0.is_empty());
         // Methods that were called one after the other have returned; callers have not.
