@@ -34,6 +34,9 @@ pub struct Exploration {
     pub limited: bool,
     /// `--resume` would go on.
     pub resumable: bool,
+    /// What the command must be changed by besides, because it stopped as it was told to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume_with: Option<String>,
     pub samples: Samples,
 }
 

@@ -49,7 +49,10 @@ pub fn verdict(report: &Report) -> Option<String> {
     text += &isolated;
     text += &sampled(&explored.samples);
     if explored.resumable {
-        text += "  = the same command with --resume goes on from here\n";
+        let changed = explored.resume_with.as_deref().unwrap_or_default();
+        let option = ["--resume", changed].join(" ");
+        let option = option.trim_end();
+        text += &format!("  = the same command with {option} goes on from here\n");
     }
     Some(text)
 }
@@ -137,6 +140,9 @@ mod tests {
             "not complete: stopped after 1 execution, about 25% of the estimated space\n  \
              = because\n  = the same command with --resume goes on from here\n"
         );
+        let limit = r#","exploration":{"executions":1,"resumable":true,"resume_with":"and more"}"#;
+        let text = said(limit, "").unwrap();
+        assert!(text.contains("with --resume and more goes on"), "{text}");
         let text = said(r#","exploration":{}"#, "").unwrap();
         assert_eq!(text, "not complete: stopped after 0 executions\n");
     }

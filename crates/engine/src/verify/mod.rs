@@ -143,7 +143,10 @@ struct Completeness {
     classes: u64,
     rounds: u32,
     bounded: Option<u32>,
-    is_cut: bool,
+    /// Something is left, and `--resume` explores it,
+    resumable: bool,
+    /// if the command is changed in this way.
+    resume_with: Option<&'static str>,
     /// Executions made in JVMs that made others before, and why there are no more.
     reused: u64,
     samples: findings::exploration::Samples,
@@ -200,7 +203,9 @@ impl Completeness {
             classes: explored.classes,
             rounds: explored.rounds,
             bounded: explored.bound,
-            is_cut: explored.is_cut,
+            // Before the first execution has ended there is nothing to go on from.
+            resumable: explored.is_cut && progress.executions > 0,
+            resume_with: resume_with(explored),
             reused: explored.reused,
             samples: explored.samples.told(),
             isolated: explored.isolated.clone(),
@@ -232,8 +237,24 @@ impl Completeness {
             isolated: self.isolated.clone(),
             not_complete: self.reasons.clone(),
             limited: self.limited,
-            resumable: self.is_cut,
+            resumable: self.resumable,
+            resume_with: { self.resume_with }
+                .filter(|_| self.resumable)
+                .map(str::to_owned),
             samples: self.samples.clone(),
         });
+    }
+}
+
+/// How the command must be changed so that `--resume` does not stop at once: what has been
+/// explored counts for its limits.
+fn resume_with(explored: &Standing) -> Option<&'static str> {
+    match explored.progress.stopped {
+        _ if explored.interrupted => None,
+        _ if explored.has_enough => Some("and without --stop-at first"),
+        _ if explored.out_of_time => None,
+        Some(Stop::Executions) => Some("and a higher --max-executions"),
+        Some(Stop::Threshold) => Some("and a higher --threshold"),
+        None => None,
     }
 }

@@ -77,6 +77,35 @@ fn after_a_limit() {
     }
 }
 
+/// What was explored counts for the limits: the same command would stop at once, and it was said
+/// to go on.
+#[test]
+fn what_to_change_so_that_it_goes_on_is_said() {
+    let program = litmus("race");
+    for (options, changed) in [
+        (["--max-executions", "1"], "and a higher --max-executions"),
+        (["--threshold", "1"], "and a higher --threshold"),
+        (["--stop-at", "first"], "and without --stop-at first"),
+    ] {
+        let results = tempfile::tempdir().unwrap();
+        let first = alone(&program, results.path(), &options);
+        let explored = &first.report["exploration"];
+        assert_eq!(explored["resumable"], true, "{explored}");
+        assert_eq!(explored["resume_with"], changed, "{explored}");
+        let same = [&["--resume"], &options[..]].concat();
+        let same = alone(&program, results.path(), &same);
+        let explored = &same.report["exploration"];
+        assert_eq!(
+            explored["resume_with"], changed,
+            "the same command: {explored}"
+        );
+        let last = alone(&program, results.path(), &["--resume"]);
+        let explored = &last.report["exploration"];
+        assert_eq!(explored["complete"], true, "{explored}");
+        assert_eq!(explored.get("resume_with"), None, "{explored}");
+    }
+}
+
 /// Whether something of the exploration is on disk.
 fn is_saved(results: &Path) -> bool {
     let mut tool = photofinish();
