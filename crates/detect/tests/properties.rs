@@ -1,14 +1,12 @@
 //! Random programs under random schedules: the detectors against their twins
 //! and against the transitive closure of happens-before.
 
-mod oracle;
-
 use detect::fasttrack::Options;
 use detect::h_sets::HSets;
 use detect::{Detector, FastTrack, FindingKey, H, Hybrid, Vectors};
+use litmus::closure::{Closure, access};
 use litmus::random::{Shape, programs, schedules};
 use litmus::{Execution, Program, run};
-use oracle::{Closure, access};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use std::collections::BTreeSet;

@@ -87,6 +87,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "trace",
         ],
     ),
+    ("oracle", &["litmus", "test-support", "trace"]),
 ];
 
 #[test]

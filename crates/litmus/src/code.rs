@@ -36,6 +36,10 @@ pub(crate) enum Instr {
     SpinHead(usize),
     /// The loop is left.
     SpinLeave(usize),
+    /// From here on, exceptions are caught there.
+    Try(usize),
+    /// The innermost `Try` is left.
+    TryEnd,
     /// Something others can see: a step.
     Step(Action, SiteId),
 }
@@ -255,6 +259,18 @@ impl Compiler<'_> {
                 self.target(test);
                 self.target(count);
             }
+            Stmt::Catch { body, handler } => {
+                let begin = self.here();
+                self.code.instrs.push(Instr::Try(0));
+                self.block(&body);
+                self.code.instrs.push(Instr::TryEnd);
+                let skip = self.here();
+                self.code.instrs.push(Instr::Jump(0));
+                self.target(begin);
+                self.block(&handler);
+                self.target(skip);
+            }
+            Stmt::Sleep => {}
             Stmt::Spin { cond, body } => {
                 let spin = self.code.spins;
                 self.code.spins += 1;
@@ -282,6 +298,7 @@ impl Compiler<'_> {
         let here = self.here();
         match &mut self.code.instrs[from] {
             Instr::Jump(to)
+            | Instr::Try(to)
             | Instr::Unless(_, to, _)
             | Instr::Iterate { exit: to, .. }
             | Instr::Step(

@@ -3,8 +3,8 @@
 use crate::flow::Flow;
 use crate::machine::{Choice, Machine, Outcome};
 use crate::program::{Program, Value};
-use std::collections::HashSet;
-use trace::Event;
+use std::collections::{BTreeMap, HashSet};
+use trace::{Event, Loc};
 
 /// A finished run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -14,6 +14,8 @@ pub struct Execution {
     pub outcome: Outcome,
     /// The registers of every thread at the end.
     pub registers: Vec<Vec<Value>>,
+    /// The values of all locations that were written.
+    pub memory: BTreeMap<Loc, Value>,
 }
 
 impl Execution {
@@ -21,6 +23,7 @@ impl Execution {
         let outcome = machine.outcome();
         Execution {
             registers: machine.registers(),
+            memory: machine.memory,
             schedule: machine.schedule,
             events: machine.events,
             outcome,

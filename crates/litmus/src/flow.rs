@@ -95,6 +95,7 @@ fn effects(program: &Program, body: &[Stmt], into: &mut Effects, registers: &mut
                 effects(program, then, into, registers);
                 effects(program, otherwise, into, registers);
             }
+            Stmt::Sleep => {}
             _ => into.hard = true,
         }
     }

@@ -15,13 +15,16 @@
 //! ```
 //!
 //! `program` is the language, `code` its flat form, `machine` what runs it,
-//! `explore` tries every schedule, `flow` says what events depend on, `random` makes programs up.
+//! `explore` tries every schedule, `flow` says what events depend on, `closure` orders them by
+//! happens-before, `random` makes programs up, `java` writes them as Java.
 //!
 //! Runs are sequentially consistent: one step of one thread at a time.
 
+pub mod closure;
 mod code;
 mod explore;
 pub mod flow;
+pub mod java;
 mod machine;
 mod program;
 pub mod random;

@@ -8,7 +8,8 @@
 //! the number of executions is what combinatorics says: two threads of `n`
 //! independent actions have `(2n)! / n!²`.
 //!
-//! A thread that throws gives up its locks, innermost first, in the same step.
+//! A thread that throws gives up its locks, innermost first, up to the handler that catches the
+//! exception, in the same step.
 //!
 //! A *stepwise* machine makes steps of these too: of beginnings, ends, and each
 //! lock given up on the way out. Then what a step touches does not depend on
@@ -63,7 +64,7 @@ pub struct Machine {
     codes: Arc<Vec<Code>>,
     arrays: Arc<Vec<u32>>,
     threads: Vec<Thread>,
-    memory: BTreeMap<Loc, Value>,
+    pub(crate) memory: BTreeMap<Loc, Value>,
     /// How often each location was written.
     writes: BTreeMap<Loc, u64>,
     stepwise: bool,
@@ -113,8 +114,13 @@ struct Waiting {
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Inside {
-    Lock { lock: Lock, shared: bool },
+    Lock {
+        lock: Lock,
+        shared: bool,
+    },
     Init(Class),
+    /// A `try`, and where its handler is.
+    Handler(usize),
 }
 
 #[derive(Clone, Hash, Debug, Default)]
@@ -438,6 +444,14 @@ impl Machine {
                     t.leave(*spin);
                     t.pc += 1;
                 }
+                Instr::Try(handler) => {
+                    t.inside.push(Inside::Handler(*handler));
+                    t.pc += 1;
+                }
+                Instr::TryEnd => {
+                    t.inside.pop();
+                    t.pc += 1;
+                }
                 Instr::Step(action, _) => match self.reentry(me, action) {
                     Some(to) => self.thread(me).pc = to,
                     None => return,
@@ -519,40 +533,59 @@ impl Machine {
     }
 
     fn throw(&mut self, me: ThreadId, site: SiteId) {
-        self.failed.push((me, site));
         self.thread(me).unwinding = Some(site);
         self.thread(me).awaits.clear();
+        self.unwind_silently(me);
         if !self.stepwise {
-            while self.thread(me).status != Status::Ended {
+            while self.thread(me).unwinding.is_some() && self.thread(me).status != Status::Ended {
                 self.unwind(me);
             }
         }
     }
 
-    /// Gives up what a thread that threw is inside of, one thing at a time;
-    /// last of all the thread ends.
+    /// Gives up what a thread that threw is inside of, one thing at a time, up to the handler
+    /// that catches the exception; without one the thread ends last of all.
     fn unwind(&mut self, me: ThreadId) {
         let site = self.thread(me).unwinding.unwrap_or_default();
-        while let Some(inside) = self.thread(me).inside.pop() {
-            match inside {
-                Inside::Lock { lock, shared } => {
-                    let Some(depth) = self.depth(me, lock, shared) else {
-                        continue;
-                    };
-                    *depth -= 1;
-                    if *depth == 0 {
-                        self.give(me, lock, shared);
-                        return self.emit(me, site, unlock(lock, shared));
-                    }
-                }
-                Inside::Init(class) => {
-                    self.classes.insert(class, Initialised::Done);
-                    return self.emit(me, site, Op::InitEnd(class.id()));
-                }
+        match self.thread(me).inside.pop() {
+            Some(Inside::Lock { lock, shared }) => {
+                self.give(me, lock, shared);
+                self.emit(me, site, unlock(lock, shared));
+            }
+            Some(Inside::Init(class)) => {
+                self.classes.insert(class, Initialised::Done);
+                self.emit(me, site, Op::InitEnd(class.id()));
+            }
+            Some(Inside::Handler(_)) | None => {
+                self.failed.push((me, site));
+                self.thread(me).status = Status::Ended;
+                return self.emit(me, site, Op::End);
             }
         }
-        self.thread(me).status = Status::Ended;
-        self.emit(me, site, Op::End);
+        self.unwind_silently(me);
+    }
+
+    /// The part of it that no other thread can see: locks that stay taken, as they were taken
+    /// more than once, and the way into the handler.
+    fn unwind_silently(&mut self, me: ThreadId) {
+        while let Some(inside) = self.thread(me).inside.last().copied() {
+            match inside {
+                Inside::Lock { lock, shared } => match self.depth(me, lock, shared) {
+                    Some(depth) if *depth > 1 => *depth -= 1,
+                    Some(_) => return,
+                    None => {}
+                },
+                Inside::Init(_) => return,
+                Inside::Handler(handler) => {
+                    let t = self.thread(me);
+                    t.inside.pop();
+                    t.unwinding = None;
+                    t.pc = handler;
+                    return self.settle(me);
+                }
+            }
+            self.thread(me).inside.pop();
+        }
     }
 }
 

@@ -4,7 +4,8 @@
 //!
 //! Statements mean what their counterparts in Java mean. Misuse (notify
 //! without the lock, starting a thread twice, an index out of bounds) throws:
-//! the thread gives up its locks and ends, and the execution says so.
+//! the thread gives up the locks that it took since the innermost [`Stmt::Catch`] and goes on in
+//! its handler. Without one it gives up all of them and ends, and the execution says so.
 
 use trace::{Loc, LockId, Mode, ObjId, ThreadId};
 
@@ -96,7 +97,7 @@ pub enum Place {
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Stmt {
-    /// Local: not a step of its own, like `If`, `While` and `Assert`.
+    /// Local: not a step of its own, like `If`, `While`, `Catch` and `Assert`.
     Set(Reg, Expr),
 
     Read(Reg, Place),
@@ -174,6 +175,13 @@ pub enum Stmt {
     },
     /// Throws if false.
     Assert(Expr),
+    /// `try`: if the body throws, the handler runs.
+    Catch {
+        body: Vec<Stmt>,
+        handler: Vec<Stmt>,
+    },
+    /// Takes time, which orders nothing: no step.
+    Sleep,
 }
 
 /// Threads, numbered from 0, and the lengths of arrays.

@@ -4,6 +4,10 @@
 //! The threads share so little that most of what they do conflicts, and
 //! synchronise so often that much of it is ordered: both verdicts are common.
 
+mod java;
+
+pub use java::java_programs;
+
 use crate::program::*;
 use proptest::collection::vec;
 use proptest::prelude::*;

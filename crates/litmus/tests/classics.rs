@@ -1,7 +1,9 @@
 //! Well-known programs with the exact number of their executions, worked out
 //! by hand.
 
+use litmus::random::java_programs;
 use litmus::*;
+use proptest::prelude::{prop_assert, proptest};
 use trace::{Event, Op, SiteId, ThreadId};
 
 const X: Var = Var(0);
@@ -403,4 +405,59 @@ fn stepwise_machines_begin_end_and_give_up_locks_in_steps_of_their_own() {
     ];
     assert_eq!(doing, expected);
     assert_eq!(machine.events, run(&program, |_| 0).events);
+}
+
+/// The locks that were taken inside are given up, those around it are not; the thread goes on, and
+/// an exception in the handler is another one.
+#[test]
+fn a_handler_catches_what_its_body_throws() {
+    let (inner, outer, x, r) = (Lock(0), Lock(1), Var(0), Reg(0));
+    let caught = Stmt::Catch {
+        body: vec![sync(inner, [assert(0), write(x, 1)]), write(x, 2)],
+        handler: vec![write(x, 3)],
+    };
+    let program = Program::parallel([vec![sync(outer, [caught, read(r, x)]), assert(0)]]);
+    let all: Vec<Execution> = executions(&program).collect();
+    let [only] = &all[..] else {
+        panic!("{all:?}");
+    };
+    assert_eq!(only.registers, [[3]]);
+    assert_eq!(only.outcome.failed.len(), 1);
+    let ops: Vec<Op> = only.events.iter().map(|e| e.op).collect();
+    let wanted = [
+        Op::Begin,
+        Op::Acquire(outer.id()),
+        Op::Acquire(inner.id()),
+        Op::Release(inner.id()),
+        Op::Write(x.loc()),
+        Op::Read(x.loc()),
+        Op::Release(outer.id()),
+        Op::End,
+    ];
+    assert_eq!(ops, wanted);
+}
+
+proptest! {
+    /// The sites of the Java are those of the model.
+    #[test]
+    fn every_step_has_a_line_of_its_kind(program in java_programs()) {
+        let source = litmus::java::source(&program, "P");
+        let lines: Vec<&str> = source.text.lines().collect();
+        for execution in executions(&program).take(3) {
+            for event in &execution.events {
+                let line = source.line(event.site).checked_sub(1);
+                let line = line.map(|n| lines[n as usize].trim());
+                let fits = match (event.op, line) {
+                    (Op::Begin | Op::End, _) => true,
+                    (Op::Acquire(_), Some(line)) => line.starts_with("synchronized"),
+                    (Op::WaitBegin(_) | Op::WaitEnd { .. }, Some(line)) => line.contains(".wait("),
+                    (Op::Notify(_) | Op::NotifyAll(_), Some(line)) => line.contains(".notify"),
+                    (Op::Fork(_), Some(line)) => line.ends_with(".start();"),
+                    (Op::Join(_), Some(line)) => line.ends_with(".join();"),
+                    (_, line) => line.is_some(),
+                };
+                prop_assert!(fits, "{:?} is {:?} in\n{}", event, line, source.text);
+            }
+        }
+    }
 }

@@ -97,6 +97,8 @@ impl Machine {
                 Inside::Lock { .. } if t.inside[..n].contains(inside) => {}
                 Inside::Lock { lock, shared } => return Doing::Unlock { lock, shared },
                 Inside::Init(class) => return Doing::InitEnd(class),
+                // Entered with the step before.
+                Inside::Handler(_) => {}
             }
         }
         Doing::End

@@ -20,6 +20,7 @@ mod known;
 mod may_trigger;
 mod offline;
 mod once;
+mod oracle;
 mod order;
 mod outputs;
 mod owners;

@@ -97,9 +97,14 @@ fn run_javac(source: &str, options: &[String]) -> PathBuf {
     }
 }
 
+/// Where the tool is.
+pub fn tool_path() -> PathBuf {
+    build().join("photofinish")
+}
+
 /// The tool, without anything of the environment that changes its ways.
 pub fn photofinish() -> Command {
-    let mut command = Command::new(build().join("photofinish"));
+    let mut command = Command::new(tool_path());
     command
         .stdin(Stdio::null())
         .env_remove("NO_COLOR")

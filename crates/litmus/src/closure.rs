@@ -3,6 +3,7 @@
 
 use trace::{Event, Loc, LockId, Mode, Op};
 
+#[derive(Debug)]
 pub struct Closure {
     pub events: Vec<Event>,
     /// `before[j]` has `i` if event `i` happens before event `j`.
