@@ -2,8 +2,7 @@
 //! made to happen, deadlocks and livelocks, uncaught exceptions, and how to
 //! replay them.
 
-use crate::finding::Frame;
-use crate::finding::{StuckThreads, Uncaught, Waiting};
+use crate::finding::{Frame, StuckThreads, Uncaught, Waiting, place};
 pub use protocol::control::Delay;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -154,15 +153,13 @@ impl Deadlock {
     /// The same threads at the same places. In a livelock they are met
     /// anywhere in their loops, so the threads are enough.
     pub fn same(&self, other: &Deadlock) -> bool {
-        let places = |d: &Deadlock| {
-            let moving = d.kind == "livelock";
-            let place = |w: &Waiting| {
-                let at = w.stack.first().filter(|_| !moving);
-                (w.thread.clone(), at.cloned())
-            };
-            d.threads.iter().map(place).collect::<Vec<_>>()
+        let is_moving = self.kind == "livelock";
+        let same = |(a, b): (&Waiting, &Waiting)| {
+            a.thread == b.thread && (is_moving || place(&a.stack) == place(&b.stack))
         };
-        self.kind == other.kind && places(self) == places(other)
+        self.kind == other.kind
+            && self.threads.len() == other.threads.len()
+            && self.threads.iter().zip(&other.threads).all(same)
     }
 }
 
@@ -200,6 +197,37 @@ impl Failure {
     /// The same kind of exception from the same place.
     pub fn same(&self, other: &Failure) -> bool {
         let class = |f: &Failure| f.exception.split(':').next().map(str::to_owned);
-        class(self) == class(other) && self.stack.first() == other.stack.first()
+        class(self) == class(other) && place(&self.stack) == place(&other.stack)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deadlocks_are_told_apart_by_the_programs_lines() {
+        let frame = |class: &str, line| Frame {
+            class: class.into(),
+            method: "m".into(),
+            line: Some(line),
+            ..Frame::default()
+        };
+        let waits = |kind: &str, line| {
+            let waiting = Waiting {
+                thread: "t".into(),
+                stack: vec![frame("java.lang.Object", 338), frame("shop.Main", line)],
+                ..Waiting::default()
+            };
+            let threads = StuckThreads {
+                cycle: false,
+                threads: vec![waiting],
+            };
+            Deadlock::new(kind, threads, 1)
+        };
+        assert!(waits("deadlock", 7).same(&waits("deadlock", 7)));
+        assert!(!waits("deadlock", 7).same(&waits("deadlock", 8)));
+        assert!(waits("livelock", 7).same(&waits("livelock", 8)));
+        assert!(!waits("deadlock", 7).same(&waits("livelock", 7)));
     }
 }

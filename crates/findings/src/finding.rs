@@ -32,6 +32,12 @@ pub fn may_be_jdks<'f>(location: &Location, mut frames: impl Iterator<Item = &'f
     location.is_jdk().unwrap_or(true) && frames.all(Frame::is_jdk)
 }
 
+/// Where a thread is, for telling places apart: its last frame, and the last that is the
+/// program's. Many wait in `Object.wait` or `Thread.join`, called from different lines.
+pub fn place(stack: &[Frame]) -> [Option<&Frame>; 2] {
+    [stack.first(), stack.iter().find(|frame| !frame.is_jdk())]
+}
+
 /// Everything one run said.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {

@@ -19,7 +19,7 @@ use driver::options::{Control, Scheduler};
 use driver::pool::{self, Ended, Next, Work, WorkResult};
 use driver::process::{Outcome, Output};
 use driver::run::{Request, RunResult};
-use findings::finding::{Findings, Frame, Summary};
+use findings::finding::{Findings, Frame, Summary, place};
 use protocol::control::Cause;
 use protocol::execution::{Answer, Ask, WorkerRun};
 use std::collections::{BTreeMap, VecDeque};
@@ -526,12 +526,12 @@ pub fn keys(found: &Findings) -> Vec<String> {
     });
     let stills = found.deadlocks.iter().chain(&found.livelocks);
     let stills = stills.map(|still| {
-        let at = |t: &findings::finding::Waiting| t.stack.first().map(line);
+        let at = |t: &findings::finding::Waiting| place(&t.stack).map(|f| f.map(line));
         let threads: Vec<_> = still.threads.iter().map(at).collect();
         format!("deadlock {threads:?}")
     });
     let failures = found.uncaught.iter().map(|failure| {
-        let at = failure.stack.first().map(line);
+        let at = place(&failure.stack).map(|f| f.map(line));
         format!("failure {} {at:?}", failure.class())
     });
     races.chain(stills).chain(failures).collect()
