@@ -28,10 +28,17 @@ pub fn clean(text: &str) -> String {
     out
 }
 
-/// The same for a text of several lines, each cleaned.
+/// The same for a message of several lines, which is not cut: what it ends with matters most.
 pub fn clean_lines(text: &str) -> String {
-    let lines: Vec<String> = text.lines().map(clean).collect();
-    lines.join("\n")
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => out.push(c),
+            c if invisible(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 /// A source line: as [`clean`], with tabs as four spaces so that carets line

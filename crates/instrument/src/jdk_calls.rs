@@ -251,7 +251,9 @@ impl Weaver<'_, '_, '_> {
         Ok(())
     }
 
-    /// Exceptions end calls that nobody sees the end of.
+    /// Exceptions end calls that nobody sees the end of. A handler that covers itself only gives
+    /// a lock back and throws again (`synchronized`); a probe there, which may throw as far as
+    /// the JVM knows, would keep C1 from compiling the method.
     pub(crate) fn thrown(&mut self) -> Result<(), WeaveError> {
         let told = matches!(self.cx.mode, Mode::FastTrack | Mode::Events);
         if !told || self.level == Level::None {
@@ -260,6 +262,11 @@ impl Weaver<'_, '_, '_> {
         let mut starts: Vec<u32> = self.code.handlers.iter().map(|h| h.handler).collect();
         starts.sort_unstable();
         starts.dedup();
+        let covers_itself = |pc: u32| {
+            let mut handlers = self.code.handlers.iter();
+            handlers.any(|h| h.handler == pc && (h.start..h.end).contains(&pc))
+        };
+        starts.retain(|pc| !covers_itself(*pc));
         for pc in starts {
             let snippet = self.snippet(probes::THROWN, |_| {})?;
             self.editor.insert_before(pc, snippet);
