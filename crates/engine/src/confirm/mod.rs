@@ -13,7 +13,7 @@
 //! one to write. The trials of a pair are judged in the order of their seeds
 //! and stop by the same rule however many run at once, so that the result does
 //! not depend on `--jobs`. Most are made in JVMs that are used again; one that shows more than
-//! another of what is known counts only when it was made in a fresh JVM ([`executions`]).
+//! another of what is known counts only when it was made in a fresh JVM (`executions`).
 
 mod earlier;
 mod pairs;
