@@ -58,7 +58,10 @@ fn text(value: &Value) -> String {
 pub fn read(report: &Value, outcomes: &str) -> (BTreeMap<String, Claims>, Vec<String>) {
     let mut all: BTreeMap<String, Claims> = BTreeMap::new();
     let mut strange = Vec::new();
-    for race in list(report, "races") {
+    // A finding is the race that leads it, with the others as its members.
+    let findings = list(report, "races").iter();
+    for race in findings.flat_map(|race| [race].into_iter().chain(list(&race["group"], "members")))
+    {
         match read_race(race) {
             Some((class, race)) => all.entry(class).or_default().races.push(race),
             None => strange.push(format!("a race of no program: {race}")),
