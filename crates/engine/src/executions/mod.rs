@@ -356,17 +356,21 @@ impl<'s> Service<'s, '_> {
         if let Some(why) = &answer.unfit {
             return self.reuse.give_up(why);
         }
-        let mut runs = answer.made.into_iter().map(result);
-        for then in &self.compared {
-            let Some(now) = runs.next() else {
-                break; // it took long, and the first was the same
-            };
-            let disturbed = was_disturbed(then) || was_disturbed(&now);
-            if let Some(how) = difference(then, &now).filter(|_| !disturbed) {
-                return self.reuse.give_up(&format!(
-                    "the first were not the same in a JVM that is used again: {how}"
-                ));
-            }
+        // One that takes long is answered alone.
+        let runs: Vec<RunResult> = answer.made.into_iter().map(result).collect();
+        let pairs = || self.compared.iter().zip(&runs);
+        let is_disturbed = pairs().any(|(a, b)| was_disturbed(a) || was_disturbed(b));
+        if runs.is_empty() || is_disturbed {
+            // Nothing is known of it yet.
+            self.trust = Trust::Untried;
+            return self
+                .reuse
+                .trial_failed("the machine was too busy to compare it with others");
+        }
+        if let Some(how) = pairs().find_map(|(then, now)| difference(then, now)) {
+            self.reuse.give_up(&format!(
+                "the first were not the same in a JVM that is used again: {how}"
+            ));
         }
     }
 
@@ -395,7 +399,7 @@ impl<'s> Service<'s, '_> {
             Given::Alone(..) => return,
             Given::Trial => {
                 self.trust = Trust::Untried;
-                return self.reuse.trial_died();
+                return self.reuse.trial_failed(reuse::ENDED);
             }
             Given::Batch(range) => range,
         };

@@ -14,6 +14,8 @@ use driver::run::Request;
 /// How often workers may be wrong, or die before they are trusted.
 const PATIENCE: u32 = 3;
 
+/// Why they are given up where they ended before they were trusted.
+pub const ENDED: &str = "a JVM that is to be used again ended by itself";
 /// Why they are given up where they were wrong.
 pub const NOT_THE_SAME: &str = "they were not the same in a JVM that is used again";
 
@@ -24,8 +26,8 @@ pub struct Reuse {
     /// Nobody wants them.
     unwanted: bool,
     wrong: u32,
-    /// Over trials.
-    died: u32,
+    /// Trials of workers that came to nothing.
+    failed: u32,
     /// Executions that they made and that count.
     made: u64,
     hired: u64,
@@ -38,7 +40,7 @@ impl Reuse {
             off: None,
             unwanted: isolate,
             wrong: 0,
-            died: 0,
+            failed: 0,
             made: 0,
             hired: 0,
             dirs: Vec::new(),
@@ -79,11 +81,11 @@ impl Reuse {
         }
     }
 
-    /// A worker died before it was trusted.
-    pub fn trial_died(&mut self) {
-        self.died += 1;
-        if self.died >= PATIENCE {
-            self.give_up("a JVM that is to be used again ended by itself");
+    /// A worker died before it was trusted, or could not be compared.
+    pub fn trial_failed(&mut self, why: &str) {
+        self.failed += 1;
+        if self.failed >= PATIENCE {
+            self.give_up(why);
         }
     }
 

@@ -370,7 +370,7 @@ impl<'a> Search<'a> {
             Given::Task(task) => task,
             Given::Sample(_) => return Ok(()),
             Given::Trial => {
-                self.workers.reuse.trial_died();
+                self.workers.reuse.trial_failed(reuse::ENDED);
                 return Ok(());
             }
         };
