@@ -20,6 +20,7 @@ use crate::verify::{self, VerifyConfig};
 use driver::store::Store;
 use findings::confirmed::{Effect, Replay};
 use findings::exploration::Exploration;
+use findings::group;
 use findings::result::{Race, Report, Status};
 use findings::text::counted;
 use std::collections::BTreeSet;
@@ -155,7 +156,7 @@ fn note(explored: &Exploration) -> String {
 fn sentence(explored: &Exploration, found: &Report) -> String {
     let many = counted(explored.executions, "execution", "executions");
     let parts = [
-        (found.races.len(), "data race"),
+        (group::findings(&found.races).len(), "data race"),
         (found.deadlocks.len(), "deadlock"),
         (found.failures.len(), "uncaught exception"),
     ];
