@@ -194,7 +194,7 @@ fn trials_count_the_same_in_reused_and_fresh_jvms() {
                 results,
             ];
             let found = program.reported(&[&trials[..], option].concat());
-            let races = found.report["races"].as_array().unwrap().iter();
+            let races = found.races();
             // Which access is the first of the pair is up to the free run that found it.
             let outcomes = |race: &Value| -> Vec<String> {
                 let outcomes = race["outcomes"].as_array().unwrap().iter();
@@ -209,7 +209,7 @@ fn trials_count_the_same_in_reused_and_fresh_jvms() {
             };
             let told =
                 |race: &Value| (race["trials"].clone(), race["harm"].clone(), outcomes(race));
-            let mut all: Vec<_> = races.map(told).collect();
+            let mut all: Vec<_> = races.iter().map(|race| told(race)).collect();
             all.sort_by_key(|told| format!("{told:?}"));
             all
         };

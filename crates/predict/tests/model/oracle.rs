@@ -1,6 +1,7 @@
 //! What a prediction has to stand up to: the program itself, made to follow
 //! the witness; and all schedules of it.
 
+use litmus::closure::access;
 use litmus::flow::Flow;
 use litmus::{Choice, Execution, Machine, Program, Stmt, executions, run, run_tracking};
 use predict::deps::{Builder, Dep, Deps};
@@ -14,17 +15,6 @@ pub fn race(a: &Event, b: &Event) -> Option<Race> {
     let ((x, xw, xa), (y, yw, ya)) = (access(a)?, access(b)?);
     let races = a.thread != b.thread && x == y && (xw || yw) && !(xa && ya);
     races.then(|| (a.site.min(b.site), a.site.max(b.site), x))
-}
-
-/// Location, whether it writes, whether it is atomic.
-fn access(e: &Event) -> Option<(Loc, bool, bool)> {
-    match e.op {
-        Op::Read(loc) => Some((loc, false, false)),
-        Op::Write(loc) => Some((loc, true, false)),
-        Op::AtomicRead(loc, _) => Some((loc, false, true)),
-        Op::AtomicWrite(loc, _) | Op::AtomicUpdate(loc, _) => Some((loc, true, true)),
-        _ => None,
-    }
 }
 
 pub fn execute(program: &Program, schedule: &[usize]) -> Execution {
