@@ -1,7 +1,9 @@
 //! Ctrl-C, `kill` and a closed terminal as messages in a channel, so that they
 //! can be awaited together with the end of the program.
 
+use signal_hook::SigId;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
 use signal_hook::iterator::{Handle, Signals};
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -58,6 +60,43 @@ impl Interrupts {
     /// Whether a signal has come, for work that waits for no program.
     pub fn is_requested(&self) -> bool {
         self.requested.load(Ordering::Relaxed)
+    }
+}
+
+/// For work that starts no program: the first of the signals asks it to stop, the second
+/// ends the process as if nobody had caught it.
+#[derive(Debug)]
+pub struct StopRequest {
+    requested: Arc<AtomicBool>,
+    actions: Vec<SigId>,
+}
+
+impl StopRequest {
+    pub fn catch() -> std::io::Result<StopRequest> {
+        let mut request = StopRequest {
+            requested: Arc::new(AtomicBool::new(false)),
+            actions: Vec::new(),
+        };
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            let asked = &request.requested;
+            // In this order, so that the first signal does not end the process itself.
+            let second = flag::register_conditional_default(signal, asked.clone())?;
+            let first = flag::register(signal, asked.clone())?;
+            request.actions.extend([second, first]);
+        }
+        Ok(request)
+    }
+
+    pub fn is_requested(&self) -> bool {
+        self.requested.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for StopRequest {
+    fn drop(&mut self) {
+        for action in self.actions.drain(..) {
+            signal_hook::low_level::unregister(action);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::config::{ControlConfig, LaunchConfig};
 use crate::error::{Context, Error};
+use crate::verdict::{Answer, Facts};
 use driver::java::Java;
 use driver::options::Control;
 use driver::process::Outcome;
@@ -10,11 +11,13 @@ use driver::store::{self, Schedule, Writer};
 use findings::confirmed::Replay;
 use findings::finding::ControlSummary;
 use findings::result::Report;
+use findings::suppress::Suppressions;
 use protocol::RunEnd;
 use protocol::Scheduler;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// The clock of a controlled run begins here unless told otherwise: runs of one
 /// seed are alike from day to day. 2026-01-01, 00:00 UTC.
@@ -37,6 +40,71 @@ pub fn seed(config: &ControlConfig, number: u64) -> u64 {
 /// Where results are kept, made before the work begins.
 pub fn store(config: &ControlConfig) -> Result<Writer, Error> {
     Writer::create(&config.results).or_usage()
+}
+
+/// How often what is known is saved,
+const EVERY: Duration = Duration::from_secs(1);
+/// and which part of the time that may take.
+const SHARE: u32 = 20;
+
+/// When to save: about once a second, and more rarely if it takes long.
+#[derive(Debug)]
+pub struct SavePace {
+    next: Instant,
+}
+
+impl SavePace {
+    pub fn new() -> SavePace {
+        SavePace {
+            next: Instant::now(),
+        }
+    }
+
+    pub fn is_due(&self) -> bool {
+        self.next <= Instant::now()
+    }
+
+    /// It was saved, which began then.
+    pub fn saved(&mut self, began: Instant) {
+        self.next = began + EVERY.max(began.elapsed() * SHARE);
+    }
+}
+
+/// What the report of a command that was ended in the middle says.
+const UNFINISHED: &str = "the command was still at work when this was saved: if it was killed, \
+                          there may be more to find";
+
+/// Saves what is known while the command goes on, so that a process that is killed leaves
+/// it. That it cannot be saved now is no reason to stop: the last save says so.
+pub fn save_so_far(
+    store: &mut Writer,
+    program: &store::Program,
+    report: &Report,
+    suppress: &Suppressions,
+) {
+    let mut report = report.clone();
+    suppress.apply(&mut report);
+    report.warnings.push(UNFINISHED.to_owned());
+    report.limit_reached = true;
+    let _ = store.save(program, &report);
+}
+
+/// Saves the result for the last time. If that fails, what was found is told all the same,
+/// with a warning that it is kept nowhere.
+pub fn finish(
+    mut store: Writer,
+    program: &store::Program,
+    mut report: Report,
+    mut facts: Facts,
+) -> Answer {
+    facts.tell(&mut report);
+    if let Err(error) = store.save(program, &report) {
+        facts.tool_failed = true;
+        report
+            .warnings
+            .push(format!("the result is kept nowhere: {error}"));
+    }
+    Answer::new(report, facts)
 }
 
 /// What is needed to run the program again.
@@ -109,13 +177,14 @@ pub fn schedule(
 }
 
 /// Keeps the schedules of runs that showed something for the first time, and
-/// says in the report how to replay them. `run` gives a run by its number.
+/// says in the report how to replay them; where that cannot be kept, that it is not.
+/// `run` gives a run by its number.
 pub fn keep(
     config: &ControlConfig,
     store: &mut Writer,
     report: &mut Report,
     run: impl Fn(u64) -> Option<(Schedule, Vec<u8>)>,
-) -> Result<(), Error> {
+) {
     // A report of a single run leaves its number out.
     let number = |first: u64| first.max(1);
     let races = report
@@ -134,11 +203,18 @@ pub fn keep(
     for (id, first, place) in races.chain(deadlocks).chain(failures) {
         if let Some((mut schedule, log)) = run(number(first)) {
             schedule.name.clone_from(id);
-            *place = Some(replay(config, store.number(), &schedule));
-            store.add(schedule, &log)?;
+            let replay = replay(config, store.number(), &schedule);
+            match store.add(schedule, &log) {
+                Ok(()) => *place = Some(replay),
+                Err(error) => report.warnings.push(no_schedule(id, &error)),
+            }
         }
     }
-    Ok(())
+}
+
+/// Says that a finding cannot be replayed.
+pub fn no_schedule(id: &str, error: &store::StoreError) -> String {
+    format!("{id} cannot be replayed, its schedule is kept nowhere: {error}")
 }
 
 /// How to see again what is kept with the result of this number.

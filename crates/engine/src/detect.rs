@@ -1,20 +1,20 @@
 //! `detect`: run the program, one or many times, and report what raced.
 
 use crate::config::{ControlConfig, LaunchConfig};
-use crate::controlled_run;
+use crate::controlled_run::{self, SavePace};
 use crate::error::Error;
 use crate::executions::{self, Execution, Series, Taker, keys};
 use crate::launch::{Launcher, Plan};
 use crate::may_trigger::Hidden;
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::verdict::Answer;
+use crate::verdict::{Answer, Facts};
 use ::detect::{Kind, fasttrack};
 use driver::options::{Control, Mode};
 use driver::pool::Ended;
 use driver::process::{Input, Output};
 use driver::run::RunResult;
-use driver::store::{Schedule, Writer};
+use driver::store::{Program, Schedule, Writer};
 use findings::exploration::Schedules;
 use findings::finding::Findings;
 use findings::result::Report;
@@ -24,6 +24,7 @@ pub use schedule::Scheduler;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// Runs without anything new after which there may be nothing more, at least.
 const FEW_RUNS: u64 = 50;
@@ -113,7 +114,7 @@ pub fn detect(config: &DetectConfig, progress: &dyn Progress) -> Result<Detected
         }
         false => None,
     };
-    let mut runs = ScheduledRuns::new(config, hidden)?;
+    let mut runs = ScheduledRuns::new(config, &launcher, hidden)?;
     match config.scheduler.is_serial() && runs.hidden.is_none() {
         true => runs.run_series(&launcher, &mut session, progress)?,
         false => runs.run_each(&launcher, &mut session, progress)?,
@@ -124,11 +125,9 @@ pub fn detect(config: &DetectConfig, progress: &dyn Progress) -> Result<Detected
     let (mut report, facts) = session.finish("detect");
     report.schedules = runs.schedules.take();
     config.suppress.apply(&mut report);
-    facts.tell(&mut report);
     let results = runs.results();
-    runs.keep(&launcher, &mut report)?;
     Ok(Detected {
-        answer: Answer::new(report, facts),
+        answer: runs.finish(report, facts),
         results,
     })
 }
@@ -137,7 +136,9 @@ pub fn detect(config: &DetectConfig, progress: &dyn Progress) -> Result<Detected
 /// can be replayed.
 struct ScheduledRuns<'a> {
     config: &'a DetectConfig,
-    store: Option<Writer>,
+    /// Where the result is kept, and what it takes to run the program again.
+    result: Option<(Writer, Program)>,
+    pace: SavePace,
     /// By the number of the run, while something may need them.
     kept: BTreeMap<u64, (Schedule, Vec<u8>)>,
     hidden: Option<Hidden>,
@@ -145,13 +146,22 @@ struct ScheduledRuns<'a> {
 }
 
 impl<'a> ScheduledRuns<'a> {
-    fn new(config: &'a DetectConfig, hidden: Option<Hidden>) -> Result<ScheduledRuns<'a>, Error> {
-        let keeps = config.scheduler.is_serial() || hidden.is_some();
+    fn new(
+        config: &'a DetectConfig,
+        launcher: &Launcher<'_>,
+        hidden: Option<Hidden>,
+    ) -> Result<ScheduledRuns<'a>, Error> {
+        let result = match config.scheduler.is_serial() || hidden.is_some() {
+            true => {
+                let program = controlled_run::program(&launcher.java, &config.launch, None)?;
+                Some((controlled_run::store(&config.control)?, program))
+            }
+            false => None,
+        };
         Ok(ScheduledRuns {
             config,
-            store: keeps
-                .then(|| controlled_run::store(&config.control))
-                .transpose()?,
+            result,
+            pace: SavePace::new(),
             kept: BTreeMap::new(),
             hidden,
             schedules: None,
@@ -206,13 +216,14 @@ impl<'a> ScheduledRuns<'a> {
         progress.step(&format!("run 1 of {}", config.runs));
         let made = executions::make(&series, &mut taken)?;
         let (tried, different) = (taken.tried, taken.orders.len() as u64);
-        let saturated = taken.is_saturated();
+        let (saturated, since_new) = (taken.is_saturated(), taken.since_new());
         if made.ended == Ended::Interrupted {
             session.interrupt();
         }
         self.schedules = (config.runs > 1).then_some(Schedules {
             tried,
             different,
+            since_new,
             saturated,
             reused_jvms: made.reused,
             isolated: made.isolated,
@@ -233,6 +244,7 @@ impl<'a> ScheduledRuns<'a> {
             number += 1;
             progress.step(&format!("run {number} of {}", config.runs + extra));
             let deadlock = self.run(launcher, number, config.output, session)?;
+            self.save_so_far(session);
             if session.is_over() {
                 break;
             }
@@ -252,7 +264,7 @@ impl<'a> ScheduledRuns<'a> {
         log: impl FnOnce() -> Vec<u8>,
     ) -> Option<(Schedule, Vec<u8>)> {
         let worth = !keys(&run.findings).is_empty() && driver::options::is_serial(control);
-        self.store.as_ref().filter(|_| worth)?;
+        self.result.as_ref().filter(|_| worth)?;
         let summary = run
             .findings
             .summary
@@ -307,24 +319,39 @@ impl<'a> ScheduledRuns<'a> {
 
     /// Where schedules are kept, if they are.
     fn results(&self) -> Option<PathBuf> {
-        let store = self.store.as_ref();
-        store.map(|_| self.config.control.results.clone())
+        let result = self.result.as_ref();
+        result.map(|_| self.config.control.results.clone())
+    }
+
+    /// Keeps what the runs so far have shown, if it is time for that.
+    fn save_so_far(&mut self, session: &Session) {
+        let config = self.config;
+        let Some((store, program)) = self.result.as_mut().filter(|_| self.pace.is_due()) else {
+            return;
+        };
+        let began = Instant::now();
+        let (mut report, _) = session.clone().finish("detect");
+        controlled_run::keep(&config.control, store, &mut report, |run| {
+            self.kept.get(&run).cloned()
+        });
+        controlled_run::save_so_far(store, program, &report, &config.suppress);
+        self.pace.saved(began);
     }
 
     /// Keeps what it takes to see the findings again.
-    fn keep(self, launcher: &Launcher<'_>, report: &mut Report) -> Result<(), Error> {
-        let Some(mut store) = self.store else {
-            return Ok(());
+    fn finish(self, mut report: Report, facts: Facts) -> Answer {
+        let Some((mut store, program)) = self.result else {
+            return Answer::new(report, facts);
         };
         let config = &self.config.control;
-        controlled_run::keep(config, &mut store, report, |run| {
+        controlled_run::keep(config, &mut store, &mut report, |run| {
             self.kept.get(&run).cloned()
-        })?;
-        if let Some(hidden) = &self.hidden {
-            hidden.keep(store.dir())?;
+        });
+        let relation = self.hidden.map(|hidden| hidden.keep(store.dir()));
+        if let Some(Err(error)) = relation {
+            report.warnings.push(format!("{error:#}"));
         }
-        let program = controlled_run::program(&launcher.java, &self.config.launch, None)?;
-        Ok(store.finish(program, report)?)
+        controlled_run::finish(store, &program, report, facts)
     }
 }
 
@@ -347,9 +374,12 @@ struct TakenRuns<'r, 'a> {
 impl TakenRuns<'_, '_> {
     /// The last third of the runs, and not a few, showed nothing new.
     fn is_saturated(&self) -> bool {
-        let since = self.tried - self.last_new;
         let long = FEW_RUNS.max(self.tried / 3);
-        self.runs.config.until_saturated && since >= long
+        self.runs.config.until_saturated && self.since_new() >= long
+    }
+
+    fn since_new(&self) -> u64 {
+        self.tried - self.last_new
     }
 
     /// What a run shows, and where it was not under control.
@@ -397,6 +427,7 @@ impl Taker for TakenRuns<'_, '_> {
                 .kept
                 .extend(row.filter(|_| is_new).map(|row| (number, row)));
         }
+        self.runs.save_so_far(self.session);
         let all = u64::from(self.runs.config.runs);
         let text = format!("run {} of {all}", self.tried + 1);
         match is_new {

@@ -58,6 +58,8 @@ pub struct Schedules {
     pub tried: u64,
     /// How many of them differ in more than the order of independent operations.
     pub different: u64,
+    /// The last ones, without a new order of dependent operations and without a new finding.
+    pub since_new: u64,
     /// Nothing new came for long, so no more were tried.
     pub saturated: bool,
     /// Executions in JVMs that had made others before.

@@ -57,6 +57,9 @@ pub fn verdict(report: &Report) -> Option<String> {
     Some(text)
 }
 
+/// Schedules in which nothing is new, from which on that is said, if they are half of all.
+const MANY: u64 = 8;
+
 /// How many schedules `detect` or `confirm` has tried, where there were several. Those of
 /// `hunt` are a part of its own account.
 pub fn schedules(report: &Report) -> Option<String> {
@@ -69,6 +72,12 @@ pub fn schedules(report: &Report) -> Option<String> {
     );
     if schedules.saturated {
         text += "  = nothing new came for long, so no more were tried\n";
+    } else if schedules.since_new >= MANY && 2 * schedules.since_new >= schedules.tried {
+        text += &format!(
+            "  = the last {} showed nothing new: more of this scheduler will hardly show more; \
+             another --scheduler may, and `verify` explores every schedule\n",
+            schedules.since_new
+        );
     }
     if let Some(why) = &schedules.isolated {
         let why = clean_line(why);
@@ -110,6 +119,22 @@ mod tests {
     fn why_there_was_a_jvm_an_execution() {
         let text = said(r#","exploration":{"complete":true,"isolated":"so"}"#, "").unwrap();
         assert!(text.ends_with("  = every execution had a JVM of its own: so\n"));
+    }
+
+    #[test]
+    fn schedules_that_do_not_differ_are_named() {
+        let said = |tried: u64, since_new: u64| {
+            let text = format!(
+                r#"{{"schema":1,"tool":"t","command":"detect","program":{{"args":[]}},
+                "schedules":{{"tried":{tried},"different":1,"since_new":{since_new}}}}}"#
+            );
+            schedules(&Report::from_json(text.as_bytes()).unwrap()).unwrap()
+        };
+        let text = said(20, 19);
+        assert!(text.contains("= the last 19 showed nothing new"), "{text}");
+        for (tried, since_new) in [(20, 9), (8, 7)] {
+            assert_eq!(said(tried, since_new).lines().count(), 1);
+        }
     }
 
     #[test]

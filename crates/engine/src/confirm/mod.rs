@@ -14,6 +14,8 @@
 //! and stop by the same rule however many run at once, so that the result does
 //! not depend on `--jobs`. Most are made in JVMs that are used again; one that shows more than
 //! another of what is known counts only when it was made in a fresh JVM (`executions`).
+//!
+//! After each pair the result is saved: who is killed leaves what was tried.
 
 mod earlier;
 mod pairs;
@@ -34,7 +36,7 @@ use driver::pool::Ended;
 use driver::process::{Input, Outcome, Output, Stopped};
 use driver::run::RunResult;
 use driver::store::Writer;
-use findings::confirmed::Deadlock;
+use findings::confirmed::{Deadlock, Replay};
 use findings::exploration::Schedules;
 use findings::result::{Race, Report, Status};
 use findings::suppress::Suppressions;
@@ -129,6 +131,7 @@ impl ConfirmConfig {
 pub fn confirm(config: &ConfirmConfig, progress: &dyn Progress) -> Result<Answer, Error> {
     let launch = config.launch();
     let launcher = Launcher::new(&launch)?;
+    let program = controlled_run::program(&launcher.java, &launch, config.input.as_deref())?;
     let mut store = controlled_run::store(&config.control)?;
     let began = Instant::now();
     let limit = launch.time_limit;
@@ -137,6 +140,7 @@ pub fn confirm(config: &ConfirmConfig, progress: &dyn Progress) -> Result<Answer
     // Of an earlier result only the races are of use: its runs were others.
     let mut saved = match &config.pairs {
         Pairs::Report(saved) => Some(Report {
+            command: "confirm".to_owned(),
             runs: Vec::new(),
             deadlocks: Vec::new(),
             failures: Vec::new(),
@@ -151,20 +155,30 @@ pub fn confirm(config: &ConfirmConfig, progress: &dyn Progress) -> Result<Answer
     if let Some(saved) = &mut saved {
         saved.warnings = earlier::take_over(saved, &mut store, &config.control)?;
     }
-    let tried = try_races(config, &launcher, &mut store, saved, deadline, progress)?;
+    let mut save = |store: &mut Writer, report: &Report| {
+        controlled_run::save_so_far(store, &program, report, &config.suppress);
+    };
+    let tried = try_races(
+        config,
+        &launcher,
+        (&mut store, &mut save),
+        saved,
+        deadline,
+        progress,
+    )?;
     let mut report = tried.report;
     if !tried.untried.is_empty() {
         report.warnings.push(no_time(&tried.untried));
     }
     report.timing.total_s = began.elapsed().as_secs_f64();
     config.suppress.apply(&mut report);
-    let program = controlled_run::program(&launcher.java, &launch, config.input.as_deref())?;
     let mut facts = tried.facts;
     facts.limit_reached |= tried.limited || tried.interrupted;
-    facts.tell(&mut report);
-    store.finish(program, &report)?;
-    Ok(Answer::new(report, facts))
+    Ok(controlled_run::finish(store, &program, report, facts))
 }
+
+/// Saves what is known after a pair, and may fail to.
+pub(crate) type Save<'a> = dyn FnMut(&mut Writer, &Report) + 'a;
 
 /// What came of the trials.
 #[derive(Debug)]
@@ -183,13 +197,14 @@ pub(crate) struct Tried {
 pub(crate) fn try_races(
     config: &ConfirmConfig,
     launcher: &Launcher<'_>,
-    store: &mut Writer,
+    (store, save): (&mut Writer, &mut Save<'_>),
     saved: Option<Report>,
     deadline: Option<Instant>,
     progress: &dyn Progress,
 ) -> Result<Tried, Error> {
     let mut work = Work {
         store,
+        save,
         config,
         launcher,
         deadline,
@@ -237,6 +252,7 @@ struct Work<'a> {
     config: &'a ConfirmConfig,
     launcher: &'a Launcher<'a>,
     store: &'a mut Writer,
+    save: &'a mut Save<'a>,
     deadline: Option<Instant>,
     limited: bool,
     interrupted: bool,
@@ -280,7 +296,6 @@ impl Work<'_> {
         let mut report = match saved {
             Some(mut saved) => {
                 saved.absorb(own);
-                saved.command = "confirm".to_owned();
                 saved
             }
             None => own,
@@ -291,7 +306,7 @@ impl Work<'_> {
         if !self.compared_with.is_empty() {
             report.reference = Some(self.compared_with.clone());
         }
-        self.keep_runs(&mut report, before, kept)?;
+        self.keep_runs(&mut report, before, kept);
         if facts.not_exercised || crashed || self.interrupted {
             return Ok((report, facts));
         }
@@ -302,6 +317,8 @@ impl Work<'_> {
             let stopped = self.interrupted || self.limited;
             if stopped || self.try_to_confirm(target, &reference, &mut report)? == 0 {
                 untried.push(name);
+            } else {
+                (self.save)(self.store, &report);
             }
         }
         self.limited |= !untried.is_empty();
@@ -424,20 +441,14 @@ impl Work<'_> {
 
     /// Deadlocks and exceptions of the runs before the trials get their
     /// schedules.
-    fn keep_runs(
-        &mut self,
-        report: &mut Report,
-        before: u64,
-        kept: BTreeMap<u64, Kept>,
-    ) -> Result<(), Error> {
+    fn keep_runs(&mut self, report: &mut Report, before: u64, kept: BTreeMap<u64, Kept>) {
         // Races get theirs from the trials.
         let races = std::mem::take(&mut report.races);
-        let kept = controlled_run::keep(&self.config.control, self.store, report, |run| {
+        controlled_run::keep(&self.config.control, self.store, report, |run| {
             let kept = kept.get(&run.checked_sub(before)?)?;
             Some((kept.schedule.clone(), kept.log.clone()))
         });
         report.races = races;
-        kept
     }
 
     /// All trials of one pair, and what they mean for the report; how many there
@@ -493,13 +504,7 @@ impl Work<'_> {
             if tally.race.id.is_empty() {
                 tally.race.id = next_id(&report.races);
             }
-            let config = &self.config.control;
-            let store = &mut *self.store;
-            let race = tally.finish(ran, asked, |kept| {
-                let replay = controlled_run::replay(config, store.number(), &kept.schedule);
-                store.add(kept.schedule, &kept.log)?;
-                Ok::<_, driver::store::StoreError>(replay)
-            })?;
+            let race = tally.finish(ran, asked, |kept| self.keep(kept));
             let place = report.races.iter().position(|known| known.id == race.id);
             match place {
                 Some(at) => report.races[at] = race,
@@ -510,6 +515,21 @@ impl Work<'_> {
             deadlock.id = format!("D{}", index + 1);
         }
         Ok(ran)
+    }
+
+    /// Keeps the schedule of a trial; how to replay it.
+    fn keep(&mut self, kept: Kept) -> Option<Replay> {
+        let Kept { schedule, log } = kept;
+        let config = &self.config.control;
+        let replay = controlled_run::replay(config, self.store.number(), &schedule);
+        let name = schedule.name.clone();
+        match self.store.add(schedule, &log) {
+            Ok(()) => Some(replay),
+            Err(error) => {
+                self.warn(controlled_run::no_schedule(&name, &error));
+                None
+            }
+        }
     }
 
     /// Runs the trials; how many were judged, and which sides some thread came to.
@@ -558,9 +578,9 @@ impl Work<'_> {
         self.schedules.add(Schedules {
             tried: ran,
             different: taken.orders.len() as u64,
-            saturated: false,
             reused_jvms: made.reused,
             isolated: made.isolated,
+            ..Schedules::default()
         });
         self.interrupted |= made.ended == Ended::Interrupted;
         let all = ran == u64::from(config.trials) || tallies.is_settled() && !config.all_trials;

@@ -140,9 +140,9 @@ pub fn hunt(config: &HuntConfig, progress: &dyn Progress) -> Result<Hunted, Erro
         done: Vec::new(),
     };
     hunt.all_stages()?;
-    let facts = hunt.finish()?;
+    let facts = hunt.finish();
     Ok(Hunted {
-        answer: Answer::new(hunt.report, facts),
+        answer: controlled_run::finish(hunt.store, &hunt.program, hunt.report, facts),
         stages: hunt.done,
         complete: hunt.complete,
         exercised: hunt.exercised,
@@ -214,7 +214,7 @@ impl Hunt<'_> {
                 seconds: start.elapsed().as_secs_f64(),
                 note,
             });
-            self.save()?;
+            self.save();
         }
         Ok(())
     }
@@ -279,13 +279,14 @@ impl Hunt<'_> {
         self.progress.tally(stage, suspected, found);
     }
 
-    fn save(&mut self) -> Result<(), Error> {
+    fn save(&mut self) {
         self.report.timing.total_s = self.began.elapsed().as_secs_f64();
-        Ok(self.store.save(&self.program, &self.report)?)
+        let suppress = &self.config.suppress;
+        controlled_run::save_so_far(&mut self.store, &self.program, &self.report, suppress);
     }
 
     /// Closes the account; what is known besides the report.
-    fn finish(&mut self) -> Result<Facts, Error> {
+    fn finish(&mut self) -> Facts {
         if self.interrupted {
             let text = "stopped before the end: this is what was found up to then";
             self.report.warnings.push(text.to_owned());
@@ -308,14 +309,12 @@ impl Hunt<'_> {
             stages: self.done.clone(),
             time_limit_s: self.total.as_secs_f64(),
         });
-        let facts = Facts {
+        self.report.timing.total_s = self.began.elapsed().as_secs_f64();
+        Facts {
             tool_failed: self.failed,
             not_exercised: !self.exercised,
             limit_reached: self.interrupted || self.limited,
             ..Facts::default()
-        };
-        facts.tell(&mut self.report);
-        self.save()?;
-        Ok(facts)
+        }
     }
 }

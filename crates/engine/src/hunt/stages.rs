@@ -17,6 +17,7 @@ use driver::options::{Control, Mode};
 use driver::pool::{self, Ended};
 use driver::process::{Output, Stopped};
 use driver::run::RunResult;
+use driver::store::Writer;
 use findings::finding;
 use findings::group;
 use findings::result::{Race, Report, Status};
@@ -134,7 +135,7 @@ fn detect(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         lines.for_each(|line| hunt.progress.complaint(line));
         hunt.refused = complained.starts_with(REFUSAL);
     }
-    hunt.save()?;
+    hunt.save();
     if hunt.over() {
         return Ok("1 free run".to_owned());
     }
@@ -245,16 +246,19 @@ fn try_to_confirm(hunt: &mut Hunt<'_>, share: f64) -> Result<String, Error> {
         ..ConfirmConfig::default()
     };
     let until = hunt.until(share);
+    let (program, suppress) = (&hunt.program, &config.suppress);
+    let mut save = |store: &mut Writer, report: &Report| {
+        controlled_run::save_so_far(store, program, report, suppress);
+    };
     let tried = confirm::try_races(
         &confirm,
         hunt.launcher,
-        &mut hunt.store,
+        (&mut hunt.store, &mut save),
         Some(hunt.report.clone()),
         Some(until),
         hunt.progress,
     )?;
     hunt.report = tried.report;
-    hunt.report.command = "hunt".to_owned();
     // What there was no time for before is among these now, or was tried.
     hunt.untried = tried.untried;
     hunt.interrupted |= tried.interrupted;
@@ -330,10 +334,7 @@ fn hidden(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         };
         ran += 1;
         hunt.noticed(&run.outcome);
-        if let Err(failure) = keep(hunt, &control(number), &dir, run) {
-            *failed.borrow_mut() = Some(failure);
-            return ControlFlow::Break(());
-        }
+        keep(hunt, &control(number), &dir, run);
         hunt.head("hidden races");
         let text = format!("run {ran} of {wanted} under control");
         hunt.progress.doing(&text);
@@ -360,7 +361,7 @@ fn hidden(hunt: &mut Hunt<'_>) -> Result<String, Error> {
 }
 
 /// Adds a run under control. What it was the first to show can be seen again.
-fn keep(hunt: &mut Hunt<'_>, control: &Control, dir: &RunDir, run: RunResult) -> Result<(), Error> {
+fn keep(hunt: &mut Hunt<'_>, control: &Control, dir: &RunDir, run: RunResult) {
     let summary = run.findings.summary.as_ref();
     let summary = summary.and_then(|s| s.control.as_ref());
     let row = controlled_run::schedule("", Mode::FASTTRACK.name(), control, summary, &run.outcome);
@@ -374,7 +375,7 @@ fn keep(hunt: &mut Hunt<'_>, control: &Control, dir: &RunDir, run: RunResult) ->
             let log = (run == this).then(|| std::fs::read(dir.log()).unwrap_or_default());
             Some((row.clone(), log?))
         },
-    )
+    );
 }
 
 /// Runs in which threads are held back before locks, where an earlier run says
@@ -415,7 +416,7 @@ fn held_back(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         if run.findings.deadlocks.is_empty() {
             seeker.learn(&dir);
         }
-        keep(hunt, &control, &dir, run)?;
+        keep(hunt, &control, &dir, run);
         ran += 1;
     }
     let found = group::findings(&hunt.report.races).len();

@@ -15,6 +15,7 @@ use ::predict::deps::Deps;
 use ::predict::{Method, Prediction, Predictions, ShouldStop, Standing};
 use checks::{Checked, Checks};
 use detect::held::HeldLocks;
+use driver::interrupt::StopRequest;
 use driver::options::Mode;
 use driver::process::Output;
 use driver::scratch::Scratch;
@@ -51,8 +52,8 @@ pub struct PredictConfig {
     pub cuts: u64,
     /// What methods do that are not instrumented, besides what is known of the JDK.
     pub purity: Option<PathBuf>,
-    /// Engines that are not done by then give what they have found up to then, and
-    /// the report says so. Reading the trace and the checks beyond races are linear
+    /// Engines that are not done by then, or when Ctrl-C comes, give what they have found up
+    /// to then, and the report says so. Reading the trace and the checks beyond races are linear
     /// or have bounds of their own, and go on.
     pub deadline: Option<Instant>,
     /// Where the output of a program that is run goes.
@@ -110,7 +111,9 @@ impl Asked {
 
 /// Predicts from a trace, or from RAPID's STD text.
 pub fn from_trace(config: &PredictConfig, path: &Path) -> Result<Predicted, Error> {
-    let mut predicted = from_trace_until(config, path, &|| config.is_late())?;
+    let asked = StopRequest::catch().context("cannot listen for signals")?;
+    let stop = || config.is_late() || asked.is_requested();
+    let mut predicted = from_trace_until(config, path, &stop)?;
     if predicted.answer.facts.not_exercised {
         let warnings = &mut predicted.answer.report.warnings;
         warnings.push("only one thread did anything: nothing was exercised".to_owned());
@@ -150,7 +153,7 @@ pub(crate) fn from_trace_until(
     let is_whole = input.covered.warnings.is_empty();
     let facts = Facts {
         not_exercised: is_whole && nothing && report.coverage.threads < 2,
-        limit_reached: !is_whole,
+        limit_reached: !is_whole || is_cut_short(&rows, stop),
         ..Facts::default()
     };
     Ok(finish(config, report, &rows, checked, facts))
@@ -174,18 +177,19 @@ pub fn from_program(config: &PredictConfig) -> Result<Predicted, Error> {
     let result = launcher.run(1, mode, Some(path.clone()), config.output)?;
     let started = result.started;
     session.add(result);
-    let (mut report, facts) = session.finish("predict");
+    let (mut report, mut facts) = session.finish("predict");
     let mut rows = Vec::new();
     let mut checked = Checked::default();
     if started {
         let start = Instant::now();
         let input = read(&path, &asked.purity)?;
         let run = report.runs.last().cloned().unwrap_or_default();
-        let stop = || config.is_late();
+        let stop = || config.is_late() || launcher.interrupts.is_requested();
         let (done, mut merge) = analyse(&config.methods, &input, &stop, |merge, found| {
             merge.add(found, run);
         });
         rows = done;
+        facts.limit_reached |= is_cut_short(&rows, &stop);
         checked = checks::check(&asked.checks, &input);
         let texts = input.complaints.iter().cloned().chain(complaints(&rows));
         let texts = texts.chain(checked.warnings.clone());
@@ -536,15 +540,18 @@ fn complaints(rows: &[Row]) -> Vec<String> {
     texts
 }
 
+/// Whether engines were told to stop before they were done.
+fn is_cut_short(rows: &[Row], stop: &ShouldStop<'_>) -> bool {
+    stop() && rows.iter().any(|row| row.found.incomplete.is_some())
+}
+
 fn finish(
     config: &PredictConfig,
     mut report: Report,
     rows: &[Row],
     checked: Checked,
-    mut facts: Facts,
+    facts: Facts,
 ) -> Predicted {
-    facts.limit_reached |=
-        config.is_late() && rows.iter().any(|row| row.found.incomplete.is_some());
     report.engines = rows.iter().map(Row::told).collect();
     report.atomicity = checked.atomicity;
     report.properties = checked.properties;

@@ -9,18 +9,13 @@
 
 use super::search::{Search, State};
 use super::{Completeness, VerifyConfig};
-use crate::controlled_run;
+use crate::controlled_run::{self, SavePace};
 use crate::error::{Context, Error};
 use driver::store::{self, Exploration, Program, StoreError, Writer};
 use findings::result::Report;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::time::{Duration, Instant};
-
-/// How often it is saved,
-const EVERY: Duration = Duration::from_secs(1);
-/// and which part of the time that may take.
-const SHARE: u32 = 20;
+use std::time::Instant;
 
 const GOING_ON: &str = "it was still going on when this was saved";
 
@@ -43,7 +38,7 @@ pub struct Keeper<'a> {
     began: Instant,
     /// Of those who explored before.
     seconds: f64,
-    next: Instant,
+    pace: SavePace,
 }
 
 impl<'a> Keeper<'a> {
@@ -60,15 +55,14 @@ impl<'a> Keeper<'a> {
             }
             false => (controlled_run::store(&config.control)?, None),
         };
-        let now = Instant::now();
         let keeper = Keeper {
             config,
             store,
             program,
             of,
-            began: now,
+            began: Instant::now(),
             seconds: saved.as_ref().map_or(0.0, |saved| saved.seconds),
-            next: now,
+            pace: SavePace::new(),
         };
         Ok((keeper, saved))
     }
@@ -80,12 +74,12 @@ impl<'a> Keeper<'a> {
 
     /// Something was explored: saves it if it is time for that.
     pub fn moment(&mut self, search: &Search<'_>) -> Result<(), Error> {
-        let now = Instant::now();
-        if now < self.next {
+        if !self.pace.is_due() {
             return Ok(());
         }
+        let began = Instant::now();
         self.save(search)?;
-        self.next = now + EVERY.max(now.elapsed() * SHARE);
+        self.pace.saved(began);
         Ok(())
     }
 
@@ -109,8 +103,7 @@ impl<'a> Keeper<'a> {
         controlled_run::keep(&self.config.control, &mut self.store, &mut report, |run| {
             let kept = search.kept().get(&run)?;
             Some((kept.schedule.clone(), kept.log.clone()))
-        })
-        .map_err(hint)?;
+        });
         completeness.tell(&mut report);
         report.timing.total_s = self.seconds();
         let saved = Saved {

@@ -29,6 +29,7 @@ mod programs;
 mod ranges;
 mod replay;
 mod resume;
+mod saved;
 mod traces;
 mod unchanged;
 mod verify;
