@@ -406,8 +406,9 @@ impl<'a> Search<'a> {
         if self.is_mishap(&run.findings) {
             return Ok(self.campaign.give_back(task)?);
         }
-        // What it left behind may be half of what it did.
-        if is_killed(&run) {
+        // What it left behind may be half of what it did. A JVM that is told to end while it
+        // starts or stops may do so with the exit code 1, and say nothing.
+        if is_killed(&run) || run.findings.summary.is_none() {
             return self.lost(task, run);
         }
         self.out_of_hand(&run.findings);
