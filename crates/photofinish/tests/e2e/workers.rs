@@ -209,7 +209,7 @@ fn trials_count_the_same_in_reused_and_fresh_jvms() {
             };
             let told =
                 |race: &Value| (race["trials"].clone(), race["harm"].clone(), outcomes(race));
-            let mut all: Vec<_> = races.iter().map(|race| told(race)).collect();
+            let mut all: Vec<_> = races.iter().map(told).collect();
             all.sort_by_key(|told| format!("{told:?}"));
             all
         };
