@@ -21,7 +21,12 @@ pub struct Coverage {
     pub checked: u64,
     pub skipped: u64,
     pub missing_models: Vec<String>,
+    /// Java's launcher has loaded the texts of its complaints.
+    pub launcher_complained: bool,
 }
+
+/// Holds the texts of java's launcher, which says little unless it cannot run the program.
+const LAUNCHER_TEXTS: &str = "sun/launcher/LauncherHelper$ResourceBundleHolder";
 
 impl Agent {
     /// The class with probes; None if it stays as it is.
@@ -171,6 +176,7 @@ impl Agent {
         }
         let mut coverage = self.coverage.lock().unwrap_or_else(|e| e.into_inner());
         coverage.seen += 1;
+        coverage.launcher_complained |= rewritten.name == LAUNCHER_TEXTS;
         coverage.missing_models.extend(rewritten.missing_models);
         if rewritten.bytes.is_some() {
             coverage.instrumented += u64::from(rewritten.level > Level::None);

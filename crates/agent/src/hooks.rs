@@ -324,7 +324,8 @@ extern "system" fn native_bind(
                 };
                 let class = class_in(&class);
                 // Bound when it is first called.
-                if (class, name.as_str()) == ("java/lang/ProcessImpl", "forkAndExec") {
+                let forks = (class, name.as_str()) == ("java/lang/ProcessImpl", "forkAndExec");
+                if forks && !a.options.is_in_all_jvms {
                     a.findings
                         .warn("the program starts other processes; what they do is not seen");
                 }

@@ -6,6 +6,7 @@
 //! | `hooks` | what the JVM calls us for, from load to death |
 //! | `classes` | class files on their way in: rewriting, and what was left alone |
 //! | `bridge`, `natives` | the Java side: its classes, its natives, the JDK's natives we stand before |
+//! | `jvms` | one of several JVMs that a command starts: is it to be looked at? |
 //! | `owners` | which classes are the JDK's |
 //! | `sites`, `resolve` | statements, and what the fields they name turn out to be |
 //! | `contexts` | statements of the JDK, told apart by the program's calls that lead there |
@@ -53,6 +54,7 @@ mod direct;
 mod findings;
 mod hooks;
 mod jni;
+mod jvms;
 mod jvmti;
 mod may_trigger;
 mod memory;
@@ -80,7 +82,7 @@ use jvmti::Jvmti;
 use may_trigger::Hidden;
 use memory::RawClock;
 use noise::Disturber;
-use options::Options;
+use options::{Argument, Options};
 use owners::Owners;
 use protocol::{Fatal, Mode, RunEnd, Summary, files};
 use recorder::Recorder;
@@ -90,7 +92,7 @@ use sites::{Arrays, Sites};
 use stacks::Stacks;
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
@@ -280,6 +282,7 @@ impl Agent {
             threads: started as u64,
             sites: sites as u64,
             races,
+            launcher_complained: coverage.launcher_complained,
             control,
             hidden,
         });
@@ -307,12 +310,24 @@ pub unsafe extern "system" fn Agent_OnLoad(
     // SAFETY: the JVM, says the caller.
     match guard(|| Some(unsafe { load(vm, &text) })) {
         Some(Ok(())) => JNI_OK,
-        Some(Err(why)) => {
-            give_up(options::run_directory(&text).ok().as_deref(), &why);
-            1
+        Some(Err(NotLoaded { why, out, go_on })) => {
+            give_up(out.as_deref(), &why);
+            // A JVM of somebody's command does its work without us, if we have not begun.
+            match go_on && agent().is_none() {
+                true => JNI_OK,
+                false => 1,
+            }
         }
         None => 1,
     }
+}
+
+/// Why the agent gives up, and where to say so.
+struct NotLoaded {
+    why: Fatal,
+    out: Option<PathBuf>,
+    /// The program is to run without us.
+    go_on: bool,
 }
 
 /// Says why, on stderr and to the driver.
@@ -325,8 +340,46 @@ fn give_up(out: Option<&Path>, why: &Fatal) {
 
 /// # Safety
 /// `vm` must be the JVM.
-unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), Fatal> {
-    let mut options = Options::read(options::run_directory(text)?)?;
+unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), NotLoaded> {
+    let not_loaded = |out: Option<PathBuf>, go_on| move |why: Fatal| NotLoaded { why, out, go_on };
+    let argument = options::argument(text).map_err(|e| not_loaded(None, false)(e.into()))?;
+    // SAFETY: the JVM, says the caller.
+    let jvmti = unsafe { environment(vm) };
+    match argument {
+        Argument::Run(out) => {
+            let loaded = jvmti.and_then(|jvmti| {
+                let options = Options::read(out.clone())?;
+                // SAFETY: the JVM, says the caller.
+                unsafe { start(vm, jvmti, options, &out) }
+            });
+            loaded.map_err(not_loaded(Some(out), false))
+        }
+        Argument::Jvms(root) => {
+            let jvmti = jvmti.map_err(not_loaded(None, true))?;
+            let property = |name| jvmti.system_property(name).unwrap_or_default();
+            let facts = jvms::Facts {
+                command: property(c"sun.java.command"),
+                version: property(c"java.vm.specification.version"),
+            };
+            let entered = jvms::enter(&root, facts);
+            let entered = entered.map_err(|e| not_loaded(None, true)(e.into()))?;
+            let Some((out, request)) = entered else {
+                return Ok(());
+            };
+            let options = Options::new(out.clone(), request);
+            let loaded = options.map_err(Fatal::from).and_then(|mut options| {
+                options.is_in_all_jvms = true;
+                // SAFETY: the JVM, says the caller.
+                unsafe { start(vm, jvmti, options, &root) }
+            });
+            loaded.map_err(not_loaded(Some(out), true))
+        }
+    }
+}
+
+/// # Safety
+/// `vm` must be the JVM.
+unsafe fn environment(vm: *mut JavaVM) -> Result<Jvmti, Fatal> {
     let mut env: *mut c_void = ptr::null_mut();
     // SAFETY: GetEnv of the JVM's own table.
     let got = unsafe { ((**vm).GetEnv.ok_or("no GetEnv")?)(vm, &mut env, jvmti::VERSION) };
@@ -336,14 +389,26 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), Fatal> {
         ));
     }
     // SAFETY: just got with a JVMTI version.
-    let jvmti = unsafe { Jvmti::new(env.cast()) };
+    Ok(unsafe { Jvmti::new(env.cast()) })
+}
+
+/// `tool`: where the tool says that it waits for the program.
+///
+/// # Safety
+/// `vm` must be the JVM.
+unsafe fn start(
+    vm: *mut JavaVM,
+    jvmti: Jvmti,
+    mut options: Options,
+    tool: &Path,
+) -> Result<(), Fatal> {
     let findings = Findings::create(&options.out, options.control.is_worker()).map_err(|e| {
         format!(
             "cannot write to the run directory {}: {e}",
             options.out.display()
         )
     })?;
-    if let Err(why) = orphan::watch(&options.out) {
+    if let Err(why) = orphan::watch(tool) {
         findings.warn(why);
     }
     let recorder = match (&options.trace, options.mode) {

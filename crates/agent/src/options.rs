@@ -1,6 +1,6 @@
 //! What the run is asked: `out=DIR` in the JVM's argument names the run directory,
 //! and `request.json` there says the rest. Without the file it is FastTrack on a
-//! program that nobody controls.
+//! program that nobody controls. `jvms=DIR` is for any number of JVMs, see `crate::jvms`.
 
 use crate::control::Settings;
 use encoding::percent;
@@ -30,6 +30,17 @@ pub struct Options {
     pub repairs: Vec<Repair>,
     /// How threads are scheduled, if not by the system.
     pub control: Settings,
+    /// The agent is in every JVM that the program starts.
+    pub is_in_all_jvms: bool,
+}
+
+/// What the JVM's argument names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// The run directory.
+    Run(PathBuf),
+    /// The directory for the run directories of several JVMs.
+    Jvms(PathBuf),
 }
 
 impl Options {
@@ -38,6 +49,10 @@ impl Options {
         std::fs::create_dir_all(&out)
             .map_err(|e| format!("cannot make the run directory {}: {e}", out.display()))?;
         let request = read_request(&out.join(files::REQUEST))?;
+        Options::new(out, request)
+    }
+
+    pub fn new(out: PathBuf, request: RunRequest) -> Result<Options, String> {
         let untracked = request.untracked.iter().map(|f| FieldPattern::new(f));
         let untracked: Option<Vec<_>> = untracked.collect();
         if request.mode.records() && request.trace.is_none() {
@@ -57,25 +72,27 @@ impl Options {
                 .map(|r| r.parse())
                 .collect::<Result<_, _>>()?,
             control: Settings::new(request.control)?,
+            is_in_all_jvms: false,
         })
     }
 }
 
-/// The run directory that the JVM's argument names.
-pub fn run_directory(argument: &str) -> Result<PathBuf, String> {
-    let mut out = None;
-    for part in argument.split(',').filter(|p| !p.is_empty()) {
-        match part.split_once('=') {
-            Some(("out", value)) => {
-                // A name typed by hand may have a percent sign of its own.
-                let bytes = percent::decode(value).unwrap_or_else(|| value.into());
-                out = Some(PathBuf::from(OsString::from_vec(bytes)));
-            }
+/// What the JVM's argument names.
+pub fn argument(text: &str) -> Result<Argument, String> {
+    let mut named = None;
+    for part in text.split(',').filter(|p| !p.is_empty()) {
+        let (kind, value): (fn(PathBuf) -> Argument, _) = match part.split_once('=') {
+            Some(("out", value)) => (Argument::Run, value),
+            Some(("jvms", value)) => (Argument::Jvms, value),
             _ => return Err(format!("unknown option `{part}`; write out=DIRECTORY")),
+        };
+        if !value.is_empty() {
+            // A name typed by hand may have a percent sign of its own.
+            let bytes = percent::decode(value).unwrap_or_else(|| value.into());
+            named = Some(kind(PathBuf::from(OsString::from_vec(bytes))));
         }
     }
-    out.filter(|out| !out.as_os_str().is_empty())
-        .ok_or_else(|| "no run directory (out=...)".into())
+    named.ok_or_else(|| "no run directory: write out=DIRECTORY after the library".into())
 }
 
 fn read_request(path: &Path) -> Result<RunRequest, String> {
@@ -93,10 +110,12 @@ mod tests {
 
     #[test]
     fn the_argument_names_a_directory() {
-        let dir = |text: &str| run_directory(text).map(|d| d.to_string_lossy().into_owned());
-        assert_eq!(dir("out=/tmp/a%2Cb%3Dc").unwrap(), "/tmp/a,b=c");
-        assert_eq!(dir("out=/tmp/100%").unwrap(), "/tmp/100%");
-        assert!(dir("").is_err() && dir("out=").is_err());
-        assert!(dir("mode=hybrid,out=/o").is_err());
+        let run = |path: &str| Argument::Run(path.into());
+        assert_eq!(argument("out=/tmp/a%2Cb%3Dc").unwrap(), run("/tmp/a,b=c"));
+        assert_eq!(argument("out=/tmp/100%").unwrap(), run("/tmp/100%"));
+        let several = argument("jvms=/tmp/a").unwrap();
+        assert_eq!(several, Argument::Jvms("/tmp/a".into()));
+        assert!(argument("").is_err() && argument("out=").is_err());
+        assert!(argument("mode=hybrid,out=/o").is_err());
     }
 }

@@ -4,12 +4,16 @@
 //! The version is read from the JDK's `release` file, which costs nothing;
 //! only where that is missing is the JVM asked, which costs a start-up.
 
+use crate::lineage;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The oldest Java the agent is made for.
 pub const MINIMUM: u32 = 17;
+
+/// How the complaint begins of one that was started in place of a JVM.
+pub(crate) const LEADS_BACK: &str = "photofinish was started in place of a JVM";
 
 #[derive(Debug, thiserror::Error)]
 pub enum JavaError {
@@ -21,6 +25,12 @@ pub enum JavaError {
     NotFound,
     #[error("{from} names {path}, which is not there or not executable")]
     NotThere { from: &'static str, path: PathBuf },
+    #[error(
+        "{LEADS_BACK}: the `java` that JAVA_HOME, PATH or --java \
+         names is a script that starts photofinish again; name a JDK there, or in the script \
+         with --java"
+    )]
+    LeadsBack,
     #[error("{path} did not run: {why}")]
     Broken { path: PathBuf, why: String },
     #[error(
@@ -43,11 +53,19 @@ impl Java {
     /// Finds one, or says what to do about it. `explicit` is the value of
     /// `--java`: the launcher itself or a JDK's directory.
     pub fn find(explicit: Option<&Path>) -> Result<Java, JavaError> {
+        if lineage::is_taken_for_java() {
+            return Err(JavaError::LeadsBack);
+        }
         Java::find_in(
             explicit,
             std::env::var_os("JAVA_HOME"),
             std::env::var_os("PATH"),
         )
+    }
+
+    /// Starts it.
+    pub fn command(&self) -> Command {
+        command(&self.path)
     }
 
     fn find_in(
@@ -76,6 +94,12 @@ impl Java {
         }
         check(search(path.as_deref(), OsStr::new("java")).ok_or(JavaError::NotFound)?)
     }
+}
+
+fn command(path: &Path) -> Command {
+    let mut command = Command::new(path);
+    lineage::mark(&mut command);
+    command
 }
 
 fn named(from: &'static str, path: PathBuf) -> Result<Java, JavaError> {
@@ -155,7 +179,7 @@ fn ask(path: &Path) -> Result<Facts, JavaError> {
         path: path.to_path_buf(),
         why,
     };
-    let out = Command::new(path)
+    let out = command(path)
         .args(["-XshowSettings:properties", "-version"])
         .stdin(Stdio::null())
         .output()

@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! java      which java, and is it good enough
+//! lineage   a java that leads back to us
 //! library   the agent, from inside this binary to a file the JVM can load
 //! options   how a JVM is started with the agent, and its flags
 //! process   runs of programs: their output untouched, every wait bounded
 //! tap       a program's output as it passes
 //! interrupt Ctrl-C and kill as messages
 //! run       all of it: a program in, findings and outcome out
+//! jvms      the same for all the JVMs of a command
 //! pool      the same for many, side by side, results in order
 //! worker    JVMs that make execution after execution
 //! scratch   directories for runs that nobody keeps
@@ -21,7 +23,9 @@
 pub mod classes;
 pub mod interrupt;
 pub mod java;
+pub mod jvms;
 pub mod library;
+mod lineage;
 pub mod options;
 pub mod pool;
 pub mod process;

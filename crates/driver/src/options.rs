@@ -99,9 +99,14 @@ pub fn is_serial(control: &Control) -> bool {
 
 /// The JVM argument that loads the agent for a run in this directory.
 pub fn agent_argument(library: &Path, out: &Path) -> OsString {
+    agent_option(library, "out", out)
+}
+
+/// The same; `name`: what the directory is to the agent.
+pub fn agent_option(library: &Path, name: &str, out: &Path) -> OsString {
     let mut text = OsString::from("-agentpath:");
     text.push(library);
-    text.push("=out=");
+    text.push(format!("={name}="));
     text.push(encoding::percent::encode(out.as_os_str().as_bytes()));
     text
 }

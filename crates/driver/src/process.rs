@@ -302,6 +302,11 @@ impl Running {
         self.pid
     }
 
+    /// The process group that it has to itself.
+    pub(crate) fn group(&self) -> Option<Pid> {
+        Pid::from_raw(self.pid as i32).filter(|_| self.own_group)
+    }
+
     fn wake_at(&self) -> Option<Instant> {
         let look = self.watching().then_some(self.next_look);
         match (self.deadline, look) {

@@ -54,6 +54,10 @@ pub struct RunResult {
 pub enum RunError {
     #[error(transparent)]
     Process(#[from] ProcessError),
+    #[error("java cannot run this program{}", said(.0))]
+    NoProgram(String),
+    #[error("there is no command to run")]
+    NoCommand,
     #[error("the agent gave up: {0}")]
     Agent(String),
     #[error("{java} (version {version}) cannot be used: {why}")]
@@ -74,6 +78,14 @@ pub enum RunError {
         path: PathBuf,
         source: std::io::Error,
     },
+}
+
+/// Nothing where the user has seen it already.
+fn said(text: &str) -> String {
+    match text.trim() {
+        "" => ": it says why above".to_owned(),
+        text => format!("; it says:\n{text}"),
+    }
 }
 
 /// Runs the program once under the agent.
@@ -151,18 +163,11 @@ fn collect(request: &Request<'_>, outcome: Outcome) -> Result<RunResult, RunErro
             },
         });
     }
-    let lines = read(&dir.join(files::FINDINGS))?;
-    let summary = read(&dir.join(files::SUMMARY))?;
-    let started = lines.is_some() || summary.is_some();
-    let mut findings = Findings::parse(&lines.unwrap_or_default());
-    if let Some(text) = summary {
-        match serde_json::from_slice::<Summary>(&text) {
-            Ok(summary) => findings.summary = Some(summary),
-            Err(error) => findings.warnings.push(format!(
-                "{} could not be read ({error}): coverage is unknown",
-                files::SUMMARY
-            )),
-        }
+    let (mut findings, started) = read_findings(dir)?;
+    let summary = findings.summary.as_ref();
+    if outcome.exit == Some(1) && summary.is_some_and(|s| s.launcher_complained && s.threads < 2) {
+        let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
+        return Err(RunError::NoProgram(said));
     }
     if outcome.stopped.is_some() {
         let ours = |u: &protocol::control::Uncontrolled| u.cause == Cause::OurSignal;
@@ -179,6 +184,31 @@ fn collect(request: &Request<'_>, outcome: Outcome) -> Result<RunResult, RunErro
         findings,
         started,
     })
+}
+
+/// What a run has said in its directory, and whether it has said anything.
+pub(crate) fn read_findings(dir: &Path) -> Result<(Findings, bool), RunError> {
+    let lines = read(&dir.join(files::FINDINGS))?;
+    let summary = read(&dir.join(files::SUMMARY))?;
+    let started = lines.is_some() || summary.is_some();
+    let mut findings = Findings::parse(&lines.unwrap_or_default());
+    if let Some(text) = summary {
+        match serde_json::from_slice::<Summary>(&text) {
+            Ok(summary) => findings.summary = Some(summary),
+            Err(error) => findings.warnings.push(format!(
+                "{} could not be read ({error}): coverage is unknown",
+                files::SUMMARY
+            )),
+        }
+    }
+    Ok((findings, started))
+}
+
+/// A file of the run directory; None if it is not there, or only half of it is.
+pub(crate) fn read_json<T: serde::de::DeserializeOwned>(
+    path: &Path,
+) -> Result<Option<T>, RunError> {
+    Ok(read(path)?.and_then(|text| serde_json::from_slice(&text).ok()))
 }
 
 /// Says to the agent that we wait for the program, until dropped.
@@ -221,7 +251,7 @@ fn jvm(request: &Request<'_>, out: &Path, options: &RunRequest) -> Result<Comman
         .map_err(std::io::Error::from)
         .and_then(|text| std::fs::write(&path, text))
         .map_err(|source| RunError::Unwritable { path, source })?;
-    let mut command = Command::new(&request.java.path);
+    let mut command = request.java.command();
     command
         .arg(agent_argument(request.library, out))
         .args(jvm_flags(options));
@@ -264,9 +294,15 @@ fn probe(request: &Request<'_>) -> Result<(), RunError> {
         return Ok(());
     }
     let text = read(&log)?.unwrap_or_default();
-    Err(RunError::JvmRefuses(
-        String::from_utf8_lossy(&text).trim().to_owned(),
-    ))
+    let said = String::from_utf8_lossy(&text).trim().to_owned();
+    if said.contains(crate::java::LEADS_BACK) {
+        return Err(RunError::UnusableJava {
+            java: request.java.path.clone(),
+            version: request.java.version.clone(),
+            why: said,
+        });
+    }
+    Err(RunError::JvmRefuses(said))
 }
 
 /// The file's bytes; None if there is no such file.

@@ -162,7 +162,9 @@ impl From<RunError> for Error {
     fn from(error: RunError) -> Error {
         match error {
             RunError::UnusableJava { .. } => Error::NoJava(Cause::new(error)),
-            RunError::Process(ProcessError::Input { .. }) => Error::Usage(Cause::new(error)),
+            RunError::Process(ProcessError::Input { .. }) | RunError::NoProgram(_) => {
+                Error::Usage(Cause::new(error))
+            }
             _ => Error::ToolFailed(Cause::new(error)),
         }
     }

@@ -13,10 +13,9 @@ use driver::scratch::{self, Scratch};
 use protocol::files;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -77,6 +76,27 @@ pub struct RunDir {
 }
 
 impl RunDir {
+    fn kept(dir: &Path) -> Result<RunDir, Error> {
+        fresh(dir)?;
+        Ok(RunDir {
+            path: dir.canonicalize()?,
+            _temporary: None,
+        })
+    }
+
+    fn temporary() -> Result<RunDir, Error> {
+        let temporary = Scratch::create()
+            .context("cannot make a directory for the run; is TMPDIR writable?")?;
+        Ok(RunDir {
+            path: temporary.path().to_path_buf(),
+            _temporary: Some(temporary),
+        })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// A file that the run reads or writes.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
@@ -97,8 +117,7 @@ impl<'a> Launcher<'a> {
     pub fn new(config: &'a LaunchConfig) -> Result<Launcher<'a>, Error> {
         check(config)?;
         let java = Java::find(config.java.as_deref())?;
-        scratch::sweep();
-        let library = driver::library::unpack(AGENT)?;
+        let library = agent_library()?;
         let interrupts = Interrupts::catch().context("cannot listen for signals")?;
         Ok(Launcher {
             config,
@@ -152,11 +171,7 @@ impl<'a> Launcher<'a> {
                     1 => dir.join(name),
                     n => dir.join(format!("{name}-again-{n}")),
                 };
-                fresh(&dir)?;
-                Ok(RunDir {
-                    path: dir.canonicalize()?,
-                    _temporary: None,
-                })
+                RunDir::kept(&dir)
             }
             None => self.scratch(),
         }
@@ -164,12 +179,7 @@ impl<'a> Launcher<'a> {
 
     /// A directory for a run of many that nobody wants to keep.
     pub fn scratch(&self) -> Result<RunDir, Error> {
-        let temporary = Scratch::create()
-            .context("cannot make a directory for the run; is TMPDIR writable?")?;
-        Ok(RunDir {
-            path: temporary.path().to_path_buf(),
-            _temporary: Some(temporary),
-        })
+        RunDir::temporary()
     }
 
     /// For runs of this program.
@@ -184,7 +194,7 @@ impl<'a> Launcher<'a> {
 
     /// The program alone, without the agent; nobody sees its output.
     pub fn native(&self, input: Input, time_limit: Option<Duration>) -> Result<Outcome, Error> {
-        let mut command = Command::new(&self.java.path);
+        let mut command = self.java.command();
         command.args(&self.config.program);
         let job = Job {
             command,
@@ -237,6 +247,20 @@ impl<'a> Launcher<'a> {
     }
 }
 
+/// The agent as a file that JVMs can load.
+pub fn agent_library() -> Result<PathBuf, Error> {
+    scratch::sweep();
+    Ok(driver::library::unpack(AGENT)?)
+}
+
+/// A fresh directory for a run of a command, below `keep` if it is to stay.
+pub(crate) fn run_directory(keep: Option<&Path>, number: u32) -> Result<RunDir, Error> {
+    match keep {
+        Some(keep) => RunDir::kept(&keep.join(format!("run-{number}"))),
+        None => RunDir::temporary(),
+    }
+}
+
 /// Whether there is a program to run at all: what can be said without a Java.
 pub fn check(config: &LaunchConfig) -> Result<(), Error> {
     match config.program.first() {
@@ -253,8 +277,37 @@ pub fn check(config: &LaunchConfig) -> Result<(), Error> {
                 "leave out the `java` after `--`; to choose one, use --java PATH",
             ))
         }
+        Some(first) if is_command(first) => Err(Error::usage(format!(
+            "`{}` is a command and no Java class: write --exec before `--`, and the JVMs that it \
+             starts are looked at",
+            Path::new(first).display()
+        ))),
         Some(_) => Ok(()),
     }
+}
+
+/// Whether a shell would run it, and java would not.
+fn is_command(first: &OsStr) -> bool {
+    let text = first.to_string_lossy();
+    if text.starts_with(['-', '@']) || text.ends_with(".java") {
+        return false;
+    }
+    let class = format!("{}.class", text.replace('.', "/"));
+    let is_class = Path::new(&class).exists() || std::env::var_os("CLASSPATH").is_some();
+    let path = Path::new(first);
+    let found = match text.contains('/') {
+        true => is_executable(path),
+        false => {
+            let dirs = std::env::var_os("PATH").unwrap_or_default();
+            std::env::split_paths(&dirs).any(|dir| is_executable(&dir.join(path)))
+        }
+    };
+    found && !is_class
+}
+
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }
 
 /// An empty directory: findings of an earlier run must not be taken for this
@@ -273,4 +326,27 @@ fn fresh(dir: &Path) -> Result<(), Error> {
         )));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_told_from_classes() {
+        for command in ["sh", "/bin/sh"] {
+            assert!(is_command(OsStr::new(command)), "{command}");
+        }
+        for program in [
+            "com.shop.Main",
+            "-cp",
+            "@args",
+            "Main.java",
+            "/nowhere/Main",
+        ] {
+            assert!(!is_command(OsStr::new(program)), "{program}");
+        }
+        let error = check(&LaunchConfig::new(["sh", "-c", "x"])).unwrap_err();
+        assert!(error.to_string().contains("--exec"), "{error}");
+    }
 }

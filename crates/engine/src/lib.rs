@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! detect    runs, one or many, and what raced in them     offline: in a trace
+//! exec      the same in all the JVMs of a command
 //! record    a run and its trace
 //! predict   races that another schedule of a run would show
 //! confirm   suspected races made to happen
@@ -32,6 +33,7 @@ pub mod confirm;
 mod controlled_run;
 pub mod detect;
 mod error;
+pub mod exec;
 mod executions;
 pub mod hunt;
 pub mod input;

@@ -1,7 +1,8 @@
-//! Saved results: a file written with `--json`, standard input, or a directory
-//! of results.
+//! Saved results: a file written with `--json`, standard input, a directory
+//! of results, or one in which JVMs with the agent have left what they found.
 
 use crate::error::{Context, Error};
+use crate::exec;
 use crate::input;
 use driver::store::Store;
 use findings::result::Report;
@@ -14,6 +15,9 @@ pub fn load(from: &Path, number: Option<i64>) -> Result<Report, Error> {
 
 fn read(from: &Path, number: Option<i64>) -> Result<Report, Error> {
     let standard = from == Path::new("-");
+    if exec::is_directory_of_jvms(from) {
+        return Ok(exec::read_directory(from)?.report);
+    }
     if !standard && (from.is_dir() || number.is_some() || !from.exists() && is_default(from)) {
         let store = Store::open_result(from, number)?;
         return Ok(store.report()?);

@@ -6,7 +6,7 @@ use crate::verdict::Facts;
 use driver::process::{Outcome, Stopped, signal_name};
 use driver::run::RunResult;
 use findings::merge::Merge;
-use findings::result::{Program, Report, Run};
+use findings::result::{Jvm, Program, Report, Run};
 use protocol::RunEnd;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -81,6 +81,21 @@ impl Session {
 
     /// Adds a run; its number, counted from 1.
     pub fn add(&mut self, result: RunResult) -> u64 {
+        self.add_run(result, None)
+    }
+
+    /// Adds what one of the JVMs of a command did.
+    pub fn add_jvm(&mut self, result: RunResult, jvm: Jvm) -> u64 {
+        self.add_run(result, Some(jvm))
+    }
+
+    /// The command has ended.
+    pub fn end_command(&mut self, outcome: &Outcome) {
+        self.program.exit = outcome.exit;
+        self.program.output_sha256 = outcome.output_sha256.clone();
+    }
+
+    fn add_run(&mut self, result: RunResult, jvm: Option<Jvm>) -> u64 {
         let RunResult {
             outcome,
             findings,
@@ -128,6 +143,7 @@ impl Session {
                 digest: control.and_then(|c| c.digest),
                 dump: dump.filter(|dump| !dump.is_empty()),
                 hidden,
+                jvm,
             },
         );
         self.program.exit = outcome.exit;

@@ -172,7 +172,11 @@ impl Race {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Program {
+    /// What follows `java`.
     pub args: Vec<String>,
+    /// `args` is a whole command, which started the JVMs that were looked at.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub exec: bool,
     /// Exit code of the last run; null when a signal ended it.
     #[serde(default)]
     pub exit: Option<i32>,
@@ -182,6 +186,34 @@ pub struct Program {
     pub output_sha256: Option<String>,
     #[serde(flatten)]
     pub other: Map<String, Value>,
+}
+
+/// The JVM that a run was in, if a command started several.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Jvm {
+    pub pid: u32,
+    /// Main class or jar with the arguments; empty if it has none.
+    #[serde(default)]
+    pub command: String,
+}
+
+impl Jvm {
+    /// The main class, or the name of the jar.
+    pub fn name(&self) -> &str {
+        let first = self.command.split_whitespace().next().unwrap_or_default();
+        match first.rsplit('/').next().unwrap_or_default() {
+            "" => "a JVM without a main class",
+            name => name,
+        }
+    }
+}
+
+/// A JVM that was not looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SkippedJvm {
+    #[serde(flatten)]
+    pub jvm: Jvm,
+    pub why: String,
 }
 
 /// How one run of the program went.
@@ -217,6 +249,9 @@ pub struct Run {
     /// What was done to show hidden races.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden: Option<Hidden>,
+    /// Where a command started the JVM: which one it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jvm: Option<Jvm>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -232,6 +267,9 @@ pub struct Coverage {
     /// for: races reported near them may be wrong.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_models: Vec<String>,
+    /// JVMs of the command that were not looked at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jvms_skipped: Vec<SkippedJvm>,
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }

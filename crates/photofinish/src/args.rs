@@ -59,6 +59,7 @@ pub enum Command {
     ///
     /// Give after `--` what you would write after `java`:
     /// `photofinish detect -- -cp target/classes com.shop.Main --port 0`.
+    /// With --exec give any command: `photofinish detect --exec -- mvn test`.
     /// The report goes to standard error; the program's output is its own.
     Detect(Detect),
     /// Run a program once and keep a trace of what it did
@@ -115,6 +116,13 @@ pub enum Command {
     Trace(TraceCommand),
     /// Render a saved result for the terminal
     Report(Report),
+    /// The path of the agent, for JVMs that you start yourself
+    ///
+    /// `java -agentpath:$(photofinish agent-path)=out=DIR -cp classes Main` writes what it
+    /// finds into DIR; `photofinish report DIR` shows it. Where several JVMs get the same
+    /// option, write jvms=DIR: each makes a directory of its own there. `--options DIR`
+    /// prints that with the other options that JVMs need.
+    AgentPath(AgentPath),
     /// Completions for a shell, on standard output
     Completions(Completions),
     /// The manual page, on standard output: `photofinish man | man -l -`
@@ -195,6 +203,13 @@ pub struct Detect {
     /// Analyse a recorded trace instead of running a program
     #[arg(long, value_name = "FILE", conflicts_with_all = ["program", "runs"])]
     pub trace: Option<PathBuf>,
+    /// What follows `--` is any command, such as `mvn test`: look at the JVMs that it starts
+    #[arg(long, conflicts_with_all = ["trace", "until", "isolate", "depth", "relation"])]
+    pub exec: bool,
+    /// With --exec: only the JVMs with these main classes or jars [default: all but build
+    /// tools and compilers]
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',', requires = "exec")]
+    pub jvms: Vec<String>,
     /// With pct: how many orderings a bug may need [default: 3]; with drfinder:
     /// how many frames lead to a lock [default: 12]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -512,6 +527,13 @@ pub struct Report {
     pub baseline: Option<String>,
     #[command(flatten)]
     pub show: Show,
+}
+
+#[derive(Debug, Args)]
+pub struct AgentPath {
+    /// Print all options for JVMs that leave what they find in this directory
+    #[arg(long, value_name = "DIR")]
+    pub options: Option<PathBuf>,
 }
 
 /// `com.shop.Bank.total`.

@@ -79,6 +79,7 @@ fn harmless(table: &Table, name: &str) -> anyhow::Result<()> {
         };
         let why = match key.as_str() {
             "java" => "which is run as it is",
+            "exec" => "so that its program is any command",
             key if WRITTEN.contains(&key) && texts(value).iter().flatten().any(leaves) => {
                 "outside of this directory"
             }

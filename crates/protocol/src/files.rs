@@ -23,5 +23,11 @@ pub const RELATION: &str = "relation.txt";
 pub const JOB: &str = "job.json";
 /// What it did, an [`crate::execution::Execution`].
 pub const EXECUTION: &str = "execution.json";
+/// What the JVMs of a command are asked, a [`crate::jvms::JvmsRequest`]; in the directory
+/// above their run directories.
+pub const JVMS: &str = "jvms.json";
+/// A [`crate::jvms::Jvm`]: which JVM the run directory is of. The agent locks it for as long
+/// as the JVM lives.
+pub const JVM: &str = "jvm.json";
 /// The socket on which a worker gets jobs and answers.
 pub const WORKER: &str = "worker";

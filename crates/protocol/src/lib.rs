@@ -9,15 +9,19 @@
 //! | `finding` | the lines of `findings.jsonl` |
 //! | `control` | those of them that controlled runs write |
 //! | `summary` | `summary.json`, and how a run ended |
+//! | `jvms` | the JVMs of a command: which of them are looked at, and what each was |
 //! | `execution` | executions of an exploration; what workers are told and answer |
 //!
 //! A run directory belongs to one run. The driver writes `request.json` there and
 //! starts the JVM with `-agentpath:LIBRARY=out=DIR`; the agent writes all else.
+//! `-agentpath:LIBRARY=jvms=DIR` is for any number of JVMs: each makes a run directory
+//! below that one.
 
 pub mod control;
 pub mod execution;
 pub mod files;
 pub mod finding;
+pub mod jvms;
 pub mod request;
 pub mod summary;
 

@@ -87,6 +87,8 @@ pub struct Summary {
     pub threads: u64,
     pub sites: u64,
     pub races: u64,
+    /// Java's launcher had something to say: that there is no such main class, for example.
+    pub launcher_complained: bool,
     /// Of a controlled run.
     pub control: Option<ControlSummary>,
     /// Of a run that looked for hidden races.

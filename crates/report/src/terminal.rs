@@ -11,7 +11,7 @@ use crate::snippet::span;
 use crate::timeline::Timelines;
 use findings::finding::{AccessOp, Frame, Location};
 use findings::group::{Finding, is_foreign as is_jdk, is_lambda, own_call, own_statement};
-use findings::result::{Access, Race, Report, Run, RunEnd};
+use findings::result::{Access, Jvm, Race, Report, Run, RunEnd};
 pub use findings::sources::{NoSources, Sources};
 use findings::suppress::array_type;
 use findings::text::{clean, clean_line, counted};
@@ -51,6 +51,7 @@ pub fn render(
             true => 1,
             false => report.runs.len(),
         },
+        jvms: report.runs.iter().map(|run| run.jvm.as_ref()).collect(),
     };
     for finding in findings::group::findings(&report.races) {
         page.finding(&finding)?;
@@ -89,6 +90,8 @@ struct Page<'a> {
     sources: &'a dyn Sources,
     options: Options<'a>,
     runs: usize,
+    /// Of each run, if a command started it.
+    jvms: Vec<Option<&'a Jvm>>,
 }
 
 impl Page<'_> {
@@ -175,10 +178,30 @@ impl Page<'_> {
             facts += &format!("; {} times", race.count);
         }
         if self.runs > 1 {
-            facts += &format!("; in {} of {} runs", race.runs, self.runs);
+            let what = self.what_runs();
+            facts += &format!("; in {} of {} {what}", race.runs, self.runs);
         }
+        facts += &self.jvm(race.first_run);
         facts += &self.trials(race);
         writeln!(self.out, "{} ({facts})", self.paint(Style::Red, &head))
+    }
+
+    /// What a run of the report is.
+    fn what_runs(&self) -> &'static str {
+        match self.jvms.iter().any(Option::is_some) {
+            true => "JVMs",
+            false => "runs",
+        }
+    }
+
+    /// The JVM that a finding was first seen in, if a command started several; a report of a
+    /// single run leaves the number out.
+    fn jvm(&self, first_run: u64) -> String {
+        let at = first_run.max(1) as usize - 1;
+        match self.jvms.get(at) {
+            Some(Some(jvm)) => format!("; in {} (process {})", clean(jvm.name()), jvm.pid),
+            _ => String::new(),
+        }
     }
 
     fn access(&mut self, access: &Access, what: &Location) -> io::Result<()> {
@@ -338,6 +361,11 @@ impl Page<'_> {
                 clean(model)
             )?;
         }
+        for skipped in &report.coverage.jvms_skipped {
+            let label = self.paint(Style::Yellow, "JVM left alone:");
+            let name = clean(skipped.jvm.name());
+            writeln!(self.out, "{label} {name}: {}", clean(&skipped.why))?;
+        }
         self.hidden(report)?;
         for text in &report.warnings {
             let label = self.paint(Style::Yellow, "warning:");
@@ -378,6 +406,7 @@ impl Page<'_> {
             self.paint(style, &races),
             match (&report.exploration, is_exploration(report)) {
                 (Some(all), true) => counted(all.executions, "execution", "executions"),
+                _ if report.program.exec => jvms(report),
                 _ => runs(&report.runs),
             },
             counted(
@@ -397,6 +426,15 @@ impl Page<'_> {
 /// Whether the report is of an exploration alone.
 fn is_exploration(report: &Report) -> bool {
     report.exploration.is_some() && report.command == "verify"
+}
+
+/// `2 JVMs (exit code 1 of the command)`.
+fn jvms(report: &Report) -> String {
+    let jvms = counted(report.runs.len() as u64, "JVM", "JVMs");
+    match report.program.exit {
+        Some(code) => format!("{jvms} (exit code {code} of the command)"),
+        None => jvms,
+    }
 }
 
 /// `1 run (exit code 0)`, `5 runs (exit codes 0, 1)`.

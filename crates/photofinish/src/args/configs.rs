@@ -2,12 +2,14 @@
 
 use super::{Advise, Compare, Confirm, Control, Detect, Engine, Hunt, Launch, Predict};
 use super::{Record, Verify};
+use crate::exit::Failure;
 use crate::show;
 use driver::process::Output;
 use engine::advise::AdviseConfig;
 use engine::compare::CompareConfig;
 use engine::confirm::{ConfirmConfig, Pairs};
 use engine::detect::DetectConfig;
+use engine::exec::ExecConfig;
 use engine::hunt::HuntConfig;
 use engine::predict::PredictConfig;
 use engine::record::RecordConfig;
@@ -83,6 +85,31 @@ impl Detect {
             control: self.control.config(),
             launch: self.launch.config(),
         }
+    }
+}
+
+impl Detect {
+    /// With `--exec`.
+    pub fn exec_config(
+        &self,
+        output: Output,
+        suppress: Suppressions,
+    ) -> Result<ExecConfig, Failure> {
+        let detector = self.detector.0;
+        let detector = detector.ok_or_else(|| Failure::usage("--exec needs a --detector"))?;
+        if !self.scheduler.is_native() {
+            return Err(Failure::usage(
+                "with --exec the operating system decides which thread runs; leave out --scheduler",
+            ));
+        }
+        Ok(ExecConfig {
+            detector,
+            jvms: self.jvms.clone(),
+            runs: self.runs,
+            output,
+            suppress,
+            launch: self.launch.config(),
+        })
     }
 }
 

@@ -9,14 +9,14 @@ mod predict;
 mod replay;
 mod trace;
 
-use crate::args::{Advise, Command, Confirm, Detect, Record, Show, Verify};
+use crate::args::{Advise, AgentPath, Command, Confirm, Detect, Record, Show, Verify};
 use crate::exit::{self, Failure};
 use crate::outputs::Outputs;
 use crate::progress::Terminal;
 use crate::say::say;
 use crate::show;
 use engine::confirm::{ConfirmConfig, Pairs};
-use engine::{advise, confirm, detect, launch, offline, record, saved, verify};
+use engine::{advise, confirm, detect, exec, launch, offline, record, saved, verify};
 use report::timeline::Timelines;
 
 /// Does what was asked for; the exit code.
@@ -33,6 +33,7 @@ pub fn run(command: Command) -> Result<u8, Failure> {
         Command::Verify(args) => verify(&args),
         Command::Trace(command) => trace::command(&command),
         Command::Report(args) => show::command(&args),
+        Command::AgentPath(args) => agent_path(&args),
         Command::Completions(args) => generated::completions(&args),
         Command::Man(args) => generated::man(&args),
     }
@@ -49,16 +50,33 @@ fn detect(args: &Detect) -> Result<u8, Failure> {
         let answer = offline::detect(trace, detector, &known)?;
         return show::answer(&answer, &args.show, outputs, program, &Timelines::new());
     }
-    let config = args.config(show::program_output(&args.show), known);
+    let output = show::program_output(&args.show);
+    let progress = Terminal::new(args.show.quiet, args.show.verbose).steps_if(args.runs > 1);
+    if args.exec {
+        let config = args.exec_config(output, known)?;
+        let outputs = Outputs::open(&args.show)?;
+        let answer = exec::detect(&config, &progress)?;
+        progress.clear();
+        return show::answer(&answer, &args.show, outputs, &[], &Timelines::new());
+    }
+    let config = args.config(output, known);
     launch::check(&config.launch)?;
     let outputs = Outputs::open(&args.show)?;
-    let progress = Terminal::new(args.show.quiet, args.show.verbose).steps_if(args.runs > 1);
     let found = detect::detect(&config, &progress)?;
     progress.clear();
     let kept = found
         .results
         .map_or_else(Timelines::new, |dir| outputs.kept(&dir, None));
     show::answer(&found.answer, &args.show, outputs, program, &kept)
+}
+
+fn agent_path(args: &AgentPath) -> Result<u8, Failure> {
+    let text = match &args.options {
+        Some(dir) => exec::options(dir)?,
+        None => launch::agent_library()?.into_os_string(),
+    };
+    println!("{}", text.display());
+    Ok(exit::NOTHING_FOUND)
 }
 
 fn record(args: &Record) -> Result<u8, Failure> {

@@ -76,10 +76,11 @@ fn java_refusing_its_arguments_is_4_and_java_says_why() {
 }
 
 #[test]
-fn a_missing_main_class_is_4_with_javas_own_message() {
+fn a_missing_main_class_is_64_with_javas_own_message() {
     let dir = scratch("no-main");
     let done = run(&["detect", "--", "-cp", dir.to_str().unwrap(), "NoSuchMain"]);
-    says(&done, 4, "NoSuchMain");
+    says(&done, 64, "NoSuchMain");
+    says(&done, 64, "java cannot run this program");
 }
 
 #[test]

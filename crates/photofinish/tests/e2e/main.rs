@@ -10,6 +10,7 @@ mod cli;
 mod confirm;
 mod control;
 mod ends;
+mod exec;
 mod exit_codes;
 mod followed;
 mod held;

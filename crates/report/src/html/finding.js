@@ -216,6 +216,12 @@ function members(race) {
   );
 }
 
+/** The JVM that showed it first, if a command started several. */
+function jvmOf(race) {
+  const run = list(report.runs)[Math.max(race.first_run || 1, 1) - 1];
+  return run && run.jvm ? `${run.jvm.command} (process ${run.jvm.pid})` : null;
+}
+
 function raceDetail(race, timelines) {
   const { trials } = race;
   const made = trials && `made to happen in ${trials.hit} of ${counted(trials.run, "trial")}`;
@@ -238,6 +244,7 @@ function raceDetail(race, timelines) {
           ? counted(race.count, "time") + (runs > 1 ? `, in ${race.runs} of ${runs} runs` : "")
           : null,
       ],
+      ["JVM", jvmOf(race)],
       ["trials", made],
       ["what it holds", race.group && race.group.inside ? locationOf({ location: race.group.inside }) : null],
       ["object allocated", race.allocated ? place(race.allocated) : null],

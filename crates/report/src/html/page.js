@@ -122,6 +122,7 @@ function coverageDetail() {
     known(run.steps),
     run.races,
     run.seconds.toFixed(1),
+    run.jvm ? `${run.jvm.command} (process ${run.jvm.pid})` : "",
   ]);
   const engines = list(report.engines).map((e) => [
     e.engine,
@@ -142,7 +143,7 @@ function coverageDetail() {
     el("h2", {}, "What was covered"),
     facts([
       ["command", report.command],
-      ["program", "java " + list(report.program.args).join(" ")],
+      ["program", (report.program.exec ? "" : "java ") + list(report.program.args).join(" ")],
       ["exit code", known(report.program.exit)],
       ["classes instrumented", coverage.classes_instrumented],
       ["threads", coverage.threads],
@@ -174,7 +175,7 @@ function coverageDetail() {
     section(
       "Runs",
       runs.length
-        ? table(["run", "ended", "exit", "scheduler", "seed", "steps", "races", "seconds"], runs)
+        ? table(["run", "ended", "exit", "scheduler", "seed", "steps", "races", "seconds", "JVM"], runs)
         : null,
     ),
     section(
