@@ -14,6 +14,8 @@ pub trait Words {
     fn object(&self, object: Name) -> String;
     /// `Bank.java:12`.
     fn statement(&self, site: u32) -> String;
+    /// `Bank.add`, if the statement is in another method than this one.
+    fn elsewhere(&self, statement: u32, than: u32) -> Option<String>;
 }
 
 impl Repair {
@@ -50,11 +52,15 @@ impl Repair {
                 words.statement(statement),
                 words.lock(lock)
             ),
-            Repair::Move { statement, before } => format!(
-                "move {} before {}",
-                words.statement(statement),
-                words.statement(before)
-            ),
+            Repair::Move { statement, before } => {
+                let (what, to) = (words.statement(statement), words.statement(before));
+                match words.elsewhere(statement, before) {
+                    Some(method) => {
+                        format!("move the call of {method}, which has {what}, before {to}")
+                    }
+                    None => format!("move {what} before {to}"),
+                }
+            }
             Repair::Acquire { before, from } => {
                 let acquire = match from {
                     Sync::Variable(v) => format!("read {}", words.variable(v)),
@@ -98,6 +104,10 @@ mod tests {
             "a task".into()
         }
 
+        fn elsewhere(&self, statement: u32, than: u32) -> Option<String> {
+            (statement / 100 != than / 100).then(|| "Bank.add".into())
+        }
+
         fn statement(&self, site: u32) -> String {
             format!("Bank.java:{site}")
         }
@@ -134,6 +144,13 @@ mod tests {
                     before: 9,
                 },
                 "move Bank.java:12 before Bank.java:9",
+            ),
+            (
+                Repair::Move {
+                    statement: 112,
+                    before: 9,
+                },
+                "move the call of Bank.add, which has Bank.java:112, before Bank.java:9",
             ),
             (
                 acquire(Sync::Variable(field)),

@@ -457,6 +457,13 @@ impl advise::Words for StableNames {
         }
     }
 
+    fn elsewhere(&self, statement: u32, than: u32) -> Option<String> {
+        let of = |site: u32| StableNames::statement(self, site);
+        let (of, than) = (of(statement)?, of(than)?);
+        (of.whole_method() != than.whole_method())
+            .then(|| format!("{}.{}", dotted(&of.class), of.method))
+    }
+
     fn statement(&self, site: u32) -> String {
         match self.statement(site) {
             Some(s) if s.has_line => {

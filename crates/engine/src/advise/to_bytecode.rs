@@ -36,9 +36,12 @@ pub fn express(
         Repair::Acquire { before, from } => acquire(before, from, racing, book),
         Repair::Move { statement, before } => {
             let (from, to) = (statement_of(statement, book)?, statement_of(before, book)?);
-            let method = |s: &Statement| (s.class.clone(), s.method.clone(), s.desc.clone());
-            if method(from) != method(to) {
-                return Err("the two statements are in different methods".into());
+            if from.whole_method() != to.whole_method() {
+                return Ok(vec![bytecode::Repair::MoveCall {
+                    before: line(to, book)?,
+                    method: from.method.clone(),
+                    desc: from.desc.clone(),
+                }]);
             }
             let before = u16::try_from(to.line).map_err(|_| NO_LINE)?;
             Ok(vec![bytecode::Repair::Move {

@@ -213,6 +213,9 @@ impl Judge<'_> {
         };
         let from = self.paths.book.statement(*statement)?;
         let to = self.paths.book.statement(*before)?;
+        if from.whole_method() != to.whole_method() {
+            return None; // a call was moved, and the statement stands where it stood
+        }
         let class = super::dotted(&from.class);
         Some(key.moved(&class, from.line, to.line))
     }

@@ -87,6 +87,12 @@ pub enum Repair {
         at: Line,
         before: u16,
     },
+    /// The next line that calls this method comes before the statement.
+    MoveCall {
+        before: Line,
+        method: String,
+        desc: String,
+    },
     /// On its object; on its class, if that is where the guarded field is.
     Synchronized {
         class: String,
@@ -134,7 +140,8 @@ impl Repair {
             | Repair::Locked { at, .. }
             | Repair::Acquire { at, .. }
             | Repair::Read { at, .. }
-            | Repair::Move { at, .. } => &at.class,
+            | Repair::Move { at, .. }
+            | Repair::MoveCall { before: at, .. } => &at.class,
         }
     }
 }
@@ -149,6 +156,11 @@ pub fn repair(bytes: &[u8], repair: &Repair) -> Result<Vec<u8>, RepairError> {
         Repair::Acquire { at, field, lock } => locked::acquire(&mut class, at, field, lock)?,
         Repair::Read { at, field, from } => locked::read(&mut class, at, field, from)?,
         Repair::Move { at, before } => moved::up(&mut class, at, *before)?,
+        Repair::MoveCall {
+            before,
+            method,
+            desc,
+        } => moved::call_up(&mut class, before, method, desc)?,
         Repair::Synchronized {
             method,
             desc,
@@ -250,6 +262,11 @@ impl fmt::Display for Repair {
             Repair::Acquire { at, field, lock } => write!(f, "acquire#{at}#{field}#{lock}"),
             Repair::Read { at, field, from } => write!(f, "read#{at}#{field}#{from}"),
             Repair::Move { at, before } => write!(f, "move#{at}#{before}"),
+            Repair::MoveCall {
+                before,
+                method,
+                desc,
+            } => write!(f, "move-call#{before}#{method}#{desc}"),
             Repair::Synchronized {
                 class,
                 method,
@@ -342,6 +359,11 @@ fn of_statement(kind: &str, at: Line, rest: &[&str]) -> Option<Repair> {
         ("move", [before]) => Some(Repair::Move {
             at,
             before: before.parse().ok()?,
+        }),
+        ("move-call", [method, desc]) => Some(Repair::MoveCall {
+            before: at,
+            method: (*method).to_owned(),
+            desc: (*desc).to_owned(),
         }),
         (kind, [field, object @ ..]) => {
             let (field, object) = ((*field).to_owned(), of_parts(object)?);

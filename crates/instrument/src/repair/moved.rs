@@ -1,4 +1,4 @@
-//! A statement that stands earlier.
+//! A statement that stands earlier, or the call that leads to it.
 //!
 //! Only what can be seen to be the same program otherwise, for its own thread:
 //! both lines lie in one stretch of code without jumps into or out of it and
@@ -35,6 +35,34 @@ pub(super) fn up(class: &mut ClassFile<'_>, at: &Line, before: u16) -> Result<()
         editor.replace(code.insns[index].pc, nothing);
     }
     Ok(editor.finish(class)?)
+}
+
+/// The next line after `before` that calls the method comes before it: what the method does is
+/// done earlier, though its own code is in another place.
+pub(super) fn call_up(
+    class: &mut ClassFile<'_>,
+    before: &Line,
+    method: &str,
+    desc: &str,
+) -> Result<(), RepairError> {
+    let code = decode(class, method_of(class, before)?)?;
+    let after = lines(&code, before.line)?.end;
+    let calls = |insn: &&Insn| {
+        let is_call = (op::INVOKEVIRTUAL..=op::INVOKEINTERFACE).contains(&insn.op);
+        let target = insn.cp().filter(|_| is_call);
+        let target = target.and_then(|cp| class.pool.member_ref(cp));
+        target.is_some_and(|t| t.name == method && t.desc == desc)
+    };
+    let call = code.insns[after..].iter().find(calls);
+    let line = call.and_then(|insn| code.line_of(insn.pc));
+    let line = line.ok_or(RepairError::CannotMove(
+        "that method does not call the other one after it",
+    ))?;
+    let at = Line {
+        line,
+        ..before.clone()
+    };
+    up(class, &at, before.line)
 }
 
 /// The instructions of a line, if they are in one piece.

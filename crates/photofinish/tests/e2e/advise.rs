@@ -261,3 +261,13 @@ fn traces_are_enough_for_suggestions() {
     assert!(all.iter().any(|advice| advice["text"] == volatile));
     assert!(all.iter().all(|advice| advice["validated"] == "not-tried"));
 }
+
+/// What is to come earlier is done in a method that is called too late.
+#[test]
+fn the_call_that_leads_to_a_write_is_moved() {
+    let done = Program::own(&["Published"]).reported(&QUICK_ADVICE);
+    let moved =
+        "move the call of Published.fill, which has Published.java:7, before Published.java:11";
+    let helpful = helpful(&done);
+    assert!(helpful.contains(moved), "{helpful:?}");
+}
