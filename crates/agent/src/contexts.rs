@@ -1,6 +1,7 @@
 //! Statements of the JDK in calls of the program: each pair has a number that stands in
 //! stamps in place of the statement's, so that the first access of a race is known with
-//! the call that led to it, though only its stamp is left.
+//! the call that led to it, though only its stamp is left. In recordings it stands in
+//! events of `java.util.concurrent`.
 //!
 //! The numbers are the last ones that stamps have room for, and there are so many of one
 //! statement at most: in further calls it goes by its own number, and nobody knows who
@@ -66,6 +67,14 @@ impl Contexts {
             *of_statement += 1;
             number
         })
+    }
+
+    /// The pairs from the `from`th on, with their numbers.
+    pub fn all_from(&self, from: usize) -> Vec<(u32, Context)> {
+        let known = self.read();
+        let new = known.all.get(from..).unwrap_or_default();
+        let first = FIRST + from as u32;
+        (first..).zip(new.iter().copied()).collect()
     }
 
     /// What a number in a stamp stands for.

@@ -5,6 +5,7 @@
 //! order without it: so a thread of ours takes what there is, a few times a
 //! second.
 
+use crate::contexts::Context;
 use crate::memory::{RawClock, leak_words};
 use crate::sites::ClassSites;
 use crate::{Agent, guard};
@@ -68,6 +69,7 @@ struct State {
     /// Memory of the buffers of threads that have ended.
     spare: Vec<Words>,
     classes_written: usize,
+    contexts_written: usize,
     threads_written: usize,
     fields_written: usize,
 }
@@ -93,6 +95,7 @@ impl Recorder {
             buffers: FxHashMap::default(),
             spare: Vec::new(),
             classes_written: 0,
+            contexts_written: 0,
             threads_written: 0,
             fields_written: 0,
         };
@@ -351,6 +354,17 @@ impl State {
                 .collect();
             writer.sites(rows.iter().map(|(id, row)| (SiteId(*id), row)))?;
         }
+        let new = agent.sites.contexts.all_from(self.contexts_written);
+        self.contexts_written += new.len();
+        for (number, Context { statement, call }) in new {
+            let row = agent.sites.with(statement, |class, site| tables::Site {
+                call: Some(SiteId(call)),
+                ..site_row(class, site)
+            });
+            if let Some(row) = row {
+                writer.sites([(SiteId(number), &row)])?;
+            }
+        }
         {
             let fields = agent.fields.lock().unwrap_or_else(|e| e.into_inner());
             let rows: Vec<_> = fields
@@ -453,6 +467,7 @@ fn methods(class: &ClassSites, number: u32) -> Vec<(u32, tables::Method)> {
 
 fn site_row(class: &ClassSites, s: &instrument::Site) -> tables::Site {
     tables::Site {
+        call: None,
         class: class.class.clone(),
         method: s.method.clone(),
         desc: s.desc.clone(),

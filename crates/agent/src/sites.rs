@@ -85,6 +85,12 @@ impl Sites {
         Some(f(&class, found))
     }
 
+    /// Whether the statement is in a class whose name begins so.
+    pub fn is_in(&self, site: u32, package: &str) -> bool {
+        let found = self.with(site, |class, _| class.class.starts_with(package));
+        found.unwrap_or(false)
+    }
+
     /// Whether the statement is the JDK's.
     pub fn is_jdk(&self, site: u32) -> bool {
         self.with(site, |class, _| class.is_jdk).unwrap_or(false)

@@ -218,8 +218,11 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// Of a statement inside `java.util.concurrent`: the program's call that led there, if known.
     pub fn frame(&self, id: SiteId) -> Frame {
-        match self.tables.sites.get(&id) {
+        let found = self.tables.sites.get(&id);
+        let call = found.and_then(|site| self.tables.sites.get(&site.call?));
+        match call.or(found) {
             Some(site) => self.frame_of(site),
             None => Frame {
                 method: format!("statement {}", id.0),

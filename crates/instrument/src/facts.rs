@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::class::{ClassCx, Mode};
 use crate::escape::{self, Outcome};
-use crate::jdk_calls::{self, Taken, is_call_into_jdk};
+use crate::jdk_calls::{self, Taken, is_call_to_checked_data};
 use crate::locals::LocalNames;
 use crate::method::WeaveError;
 use crate::policy::Level;
@@ -65,7 +65,7 @@ impl Facts {
                     || !copied_depths(&cx.class.pool, i).is_empty()
             });
         let calls = level == Level::Full && cx.tells_calls() && { code.insns.iter() }
-            .any(|i| is_call_into_jdk(&cx.class.pool, i));
+            .any(|i| is_call_to_checked_data(&cx.class.pool, i));
         if !early_writes && !wanted && !calls {
             return Ok(Facts::default());
         }

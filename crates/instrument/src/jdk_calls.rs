@@ -8,6 +8,10 @@
 //! of an array that was, as the result of a getter of this class, or as the result of
 //! another call into the JDK about such an object (`cache.entrySet().iterator()`).
 //!
+//! Schedules and recordings tell of steps inside `java.util.concurrent`, where no data is
+//! checked; there the calls into it are told as well, so that a step is shown by the
+//! program's line and not by one of `ReentrantLock`.
+//!
 //! What it claims: while a probe says that a thread is in a call, it is. Calls end in
 //! the order in which they began; one that ends by an exception ends at the latest where
 //! the exception is caught, there without going back to the call around it.
@@ -54,14 +58,24 @@ fn reaches_checked_data(class: &str, name: &str, desc: &str) -> bool {
     }
 }
 
+/// Whether a call of this method may order threads inside the JDK: of interest where
+/// schedules are told.
+fn reaches_synchronisation(class: &str) -> bool {
+    class.starts_with("java/util/concurrent/")
+}
+
 /// The same of an instruction.
-pub(crate) fn is_call_into_jdk(pool: &Pool, insn: &Insn) -> bool {
+pub(crate) fn is_call_to_checked_data(pool: &Pool, insn: &Insn) -> bool {
+    calls(pool, insn, reaches_checked_data)
+}
+
+fn calls(pool: &Pool, insn: &Insn, is: impl FnOnce(&str, &str, &str) -> bool) -> bool {
     let called = (op::INVOKEVIRTUAL..=op::INVOKEINTERFACE).contains(&insn.op);
     let target = insn
         .cp()
         .filter(|_| called)
         .and_then(|cp| pool.member_ref(cp));
-    target.is_some_and(|t| reaches_checked_data(&t.class, &t.name, &t.desc))
+    target.is_some_and(|t| is(&t.class, &t.name, &t.desc))
 }
 
 /// A call, or the access to an element: where the references come from that it is about,
@@ -111,7 +125,7 @@ pub(crate) fn holders(
         let Some(insn) = code.at(call.pc) else {
             continue;
         };
-        if !is_call_into_jdk(&cx.class.pool, insn) {
+        if !is_call_to_checked_data(&cx.class.pool, insn) {
             continue;
         }
         let mut holders: Vec<Holder> = Vec::new();
@@ -216,18 +230,33 @@ fn got(cx: &mut ClassCx<'_>, name: &str, desc: &str) -> Option<Holder> {
 }
 
 impl ClassCx<'_> {
-    /// Whether the class tells which of its calls into the JDK a thread is in. A recording
+    /// Whether the class tells which of its calls to checked data a thread is in. A recording
     /// has no use for it.
     pub(crate) fn tells_calls(&self) -> bool {
         !self.jdk && matches!(self.mode, Mode::FastTrack | Mode::Events)
+    }
+
+    /// Whether it tells calls that may order threads: for schedules and recordings, whose
+    /// steps inside the JDK are shown by the program's lines.
+    fn tells_synchronisation(&self) -> bool {
+        !self.jdk && self.has_steps()
+    }
+
+    fn has_steps(&self) -> bool {
+        self.control.on || matches!(self.mode, Mode::Record | Mode::Full)
     }
 }
 
 impl Weaver<'_, '_, '_> {
     /// Tells that a thread is in this call.
     pub(crate) fn call_into_jdk(&mut self, insn: &Insn) -> Result<(), WeaveError> {
-        if !self.checks() || !self.cx.tells_calls() || !is_call_into_jdk(&self.cx.class.pool, insn)
-        {
+        let data = self.checks() && self.cx.tells_calls();
+        let synchronisation = self.level == Level::Full && self.cx.tells_synchronisation();
+        let is_told = |class: &str, name: &str, desc: &str| {
+            data && reaches_checked_data(class, name, desc)
+                || synchronisation && reaches_synchronisation(class)
+        };
+        if !calls(&self.cx.class.pool, insn, is_told) {
             return Ok(());
         }
         let site = Site {
@@ -255,7 +284,7 @@ impl Weaver<'_, '_, '_> {
     /// a lock back and throws again (`synchronized`); a probe there, which may throw as far as
     /// the JVM knows, would keep C1 from compiling the method.
     pub(crate) fn thrown(&mut self) -> Result<(), WeaveError> {
-        let told = matches!(self.cx.mode, Mode::FastTrack | Mode::Events);
+        let told = matches!(self.cx.mode, Mode::FastTrack | Mode::Events) || self.cx.has_steps();
         if !told || self.level == Level::None {
             return Ok(());
         }

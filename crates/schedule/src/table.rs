@@ -88,7 +88,7 @@ impl Table {
                                 number,
                                 column,
                                 what: what(op),
-                                place: log.sites.get(&op.site).map(place).unwrap_or_default(),
+                                place: log.place(number, op).map(place).unwrap_or_default(),
                             });
                         }
                         number += 1;

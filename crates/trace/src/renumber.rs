@@ -101,15 +101,22 @@ impl<'a> Renumber<'a> {
         // 0 is "unknown" in every run.
         new.sites.insert(0, 0);
         new.numbers.sites.taken.insert(0);
-        for (id, row) in &tables.sites {
+        // A row that names a call comes after the call's own.
+        let (within, alone): (Vec<_>, Vec<_>) =
+            { tables.sites.iter() }.partition(|(_, row)| row.call.is_some());
+        for (id, row) in alone.into_iter().chain(within) {
+            let mut row = row.clone();
+            if let Some(call) = row.call {
+                row.call = Some(new.site(call)?);
+            }
             if id.0 != 0 {
-                let to = new.numbers.sites.of_row(id.0, row)?;
+                let to = new.numbers.sites.of_row(id.0, &row)?;
                 new.sites.insert(id.0, to);
             }
             if row.kind.is_element() {
                 new.elements.insert(id.0);
             }
-            rows.sites.insert(new.site(*id)?, row.clone());
+            rows.sites.insert(new.site(*id)?, row);
         }
         for (&id, row) in &tables.fields {
             let to = new.numbers.fields.of_row(id, row)?;

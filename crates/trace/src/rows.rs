@@ -257,6 +257,7 @@ impl Row for Site {
             out.str(&target.desc);
         }
         out.opt(self.array_from.as_ref());
+        out.opt_num(self.call.map(|call| call.0));
     }
 
     fn get(row: &mut RowIn<'_>) -> Option<Self> {
@@ -280,6 +281,8 @@ impl Row for Site {
             });
         }
         site.array_from = row.opt()?;
+        // Since 2.1.
+        site.call = row.opt_num().flatten().map(SiteId);
         Some(site)
     }
 }

@@ -156,6 +156,9 @@ pub struct Site {
     pub target: Option<Member>,
     /// For elements: where the array came from, in words ("Foo.table").
     pub array_from: Option<Str>,
+    /// For statements of the JDK: the program's call in which they were made. A statement
+    /// has a row for each such call.
+    pub call: Option<SiteId>,
 }
 
 /// A field; its number is the slot of its locations.

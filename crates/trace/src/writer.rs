@@ -16,7 +16,7 @@ pub(crate) const SIGNATURE: [u8; 8] = *b"\x89PFT\r\n\x1a\n";
 /// A reader refuses files of other major versions than those from `OLDEST` to this one.
 pub const MAJOR: u16 = 2;
 pub(crate) const OLDEST: u16 = 1;
-pub const MINOR: u16 = 0;
+pub const MINOR: u16 = 1;
 /// Signature, major, minor, four zero bytes.
 pub(crate) const FILE_HEAD: usize = 16;
 

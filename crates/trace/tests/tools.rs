@@ -33,6 +33,7 @@ fn tables() -> Tables {
                 desc: "I".into(),
             }),
             array_from: (i % 2 == 1).then(|| "Bank.table".into()),
+            call: (i % 11 == 5).then_some(SiteId(i)),
         };
         t.sites.insert(SiteId(i * 3), site);
     }

@@ -68,7 +68,8 @@ impl Journal {
         self.write(|w| w.thread(thread, name, parent));
     }
 
-    pub fn step(&mut self, agent: &Agent, step: Trail) {
+    /// `call`: of the program into the JDK, in which the step is made; 0 for none.
+    pub fn step(&mut self, agent: &Agent, step: Trail, call: u32) {
         match step {
             Trail::Tick => {
                 self.order.tick();
@@ -79,6 +80,10 @@ impl Journal {
                 if let Some(writer) = &self.writer {
                     let statement = writer.identity(ready.op.site);
                     self.order.step(ready.thread, &ready.op, statement);
+                }
+                if call != 0 && (ready.op.site == 0 || agent.sites.is_jdk(ready.op.site)) {
+                    self.site(agent, call);
+                    self.write(|w| w.call(call));
                 }
                 self.write(|w| w.step(ready.thread, &ready.op));
             }

@@ -54,7 +54,7 @@ use protocol::control::{Cause, ControlSummary, Delay, Uncontrolled};
 use protocol::finding::Line;
 use rustc_hash::{FxHashMap, FxHashSet};
 use schedule::may_trigger::{Counts, Peer, Plan};
-use schedule::{Fact, Kind, Next, SchedulerState, Status, Thread, Why};
+use schedule::{Fact, Kind, Next, SchedulerState, Status, Thread, Trail, Why};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 
@@ -134,6 +134,7 @@ struct Fields {
     /// What has the status, if that is not the thread itself.
     holder: Option<Of<Object>>,
     status: Of<i32>,
+    call: Of<i32>,
     structure: Of<i64>,
     /// What the program has for exceptions of this thread.
     handler: Option<Of<Object>>,
@@ -145,7 +146,7 @@ struct Fields {
 type Of<T> = Field<'static, T>;
 
 /// Fields of PhotofinishThread among them: ints, and a long.
-pub(crate) const INTS_OF_THREADS: [&str; 4] = ["place", "quiet", "unwatched", "linking"];
+pub(crate) const INTS_OF_THREADS: [&str; 5] = ["place", "quiet", "unwatched", "linking", "call"];
 pub(crate) const CLOCK_OF_THREADS: &str = "clock";
 
 // SAFETY: field ids, and the global references that their classes are known by,
@@ -217,13 +218,14 @@ impl Control {
                 None => thread,
             };
             let ints = INTS_OF_THREADS.map(|name| jni.field(ours, name));
-            let [place, quiet, unwatched, linking] = ints;
+            let [place, quiet, unwatched, linking, call] = ints;
             Some(Fields {
                 pf: jni.reference_field(thread, THREAD_FIELD, THREAD_DESC)?,
                 place: place?,
                 quiet: quiet?,
                 unwatched: unwatched?,
                 linking: linking?,
+                call: call?,
                 clock: jni.field(ours, CLOCK_OF_THREADS)?,
                 interrupted: jni.field(thread, "interrupted")?,
                 holder,
@@ -283,8 +285,23 @@ impl Control {
         me: &'static Place,
         ask: impl FnOnce(&mut SchedulerState) -> Next,
     ) {
+        if self.settings.log.is_some() {
+            me.call.store(self.call(jni, me), Ordering::Relaxed);
+        }
         let next = self.ask(a, ask);
         self.hand_over(a, jni, me, next);
+    }
+
+    /// The call of the program into the JDK that the current thread is in; 0 for none.
+    fn call(&self, jni: Jni, me: &Place) -> u32 {
+        let Some(f) = self.fields.get() else {
+            return 0;
+        };
+        let pf = jni.object_field(me.object(), f.pf);
+        match pf.is_null() {
+            true => 0,
+            false => jni.int_field(pf.get(), f.call) as u32,
+        }
     }
 
     fn ask(&self, a: &Agent, ask: impl FnOnce(&mut SchedulerState) -> Next) -> Next {
@@ -471,7 +488,12 @@ impl Control {
             self.report_hit(a, &hit);
         }
         for step in world.take_trail() {
-            journal.step(a, step);
+            let place = match step {
+                Trail::Step(ready) => self.place(ready.thread),
+                Trail::Tick => None,
+            };
+            let call = place.map_or(0, |place| place.call.load(Ordering::Relaxed));
+            journal.step(a, step, call);
         }
     }
 

@@ -24,6 +24,8 @@ pub struct Place {
     turn: AtomicU32,
     /// Of the operating system; 0 until the thread has begun.
     pub tid: AtomicU32,
+    /// The program's call into the JDK in which it comes to its point; 0 for none.
+    pub call: AtomicU32,
     pub is_gone: AtomicBool,
     /// It waits for its turn, and so is not stuck elsewhere: on a busy machine it
     /// may have been given the turn and not be told yet.
@@ -73,6 +75,7 @@ impl Place {
             clock,
             turn: AtomicU32::new(0),
             tid: AtomicU32::new(0),
+            call: AtomicU32::new(0),
             is_gone: AtomicBool::new(false),
             is_waiting: AtomicBool::new(false),
             generation: GENERATION.load(Ordering::Acquire),

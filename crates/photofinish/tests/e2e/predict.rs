@@ -102,3 +102,21 @@ fn what_was_predicted_is_made_to_happen() {
     let found_by = race["found_by"].as_array().unwrap();
     assert!(found_by.contains(&"racefuzzer".into()), "{race}");
 }
+
+/// Not by those of the lock's own class.
+#[test]
+fn steps_inside_locks_are_told_by_the_lines_of_the_program() {
+    let done = Program::own(&["Cashier"]).reported(&["predict"]);
+    let races = done.races().iter();
+    let witnesses = races.map(|race| race["witness"].as_array().unwrap());
+    let places: BTreeSet<&str> = { witnesses.flatten() }
+        .filter_map(|stretch| stretch["at"].as_str())
+        .collect();
+    let of_locks = places.iter().any(|at| at.starts_with("ReentrantLock"));
+    assert!(!of_locks, "{places:?}");
+    let given_back = ["Cashier.java:13", "Cashier.java:23"];
+    assert!(
+        given_back.iter().any(|at| places.contains(at)),
+        "{places:?}"
+    );
+}

@@ -264,3 +264,24 @@ fn a_damaged_trace_is_not_called_clean() {
         }
     }
 }
+
+/// A million reads of a loop that waits say no more than the first and the last one.
+#[test]
+fn a_loop_that_waits_is_a_few_events() {
+    let dir = scratch("awaited");
+    for (kind, races) in [("volatile", 0), ("plain", 2)] {
+        let file = dir.join(kind);
+        let program = Program::own(&["Awaited", kind]);
+        let done = program.reported(&["record", "-o", file.to_str().unwrap()]);
+        let events = done.report["coverage"]["events"].as_u64().unwrap();
+        assert!(events < 5000, "{kind}: {events}");
+        // What came last is there: who saw the flag comes after the write, or races.
+        let found = offline(&file, "fasttrack");
+        assert_eq!(
+            found.races().len(),
+            races,
+            "{kind}: {:?}",
+            found.locations()
+        );
+    }
+}

@@ -217,3 +217,14 @@ fn what_is_not_to_be_checked_is_not_and_still_orders() {
     let suspected = [&untracked[..2], &["--fail-on", "potential"]].concat();
     assert_eq!(race.detect(&suspected).code, Some(66));
 }
+
+/// Not by those of the lock's own class.
+#[test]
+fn steps_inside_locks_are_told_by_the_lines_of_the_program() {
+    let results = tempfile::tempdir().unwrap();
+    let results = results.path().to_str().unwrap();
+    let done = Program::own(&["Cashier"]).under(&["verify", "--results", results]);
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert!(told.contains("| Cashier.java:21"), "{told}");
+    assert!(!told.contains("ReentrantLock.java"), "{told}");
+}

@@ -186,18 +186,22 @@ impl<'a> Making<'a> {
         let number = self.placed.len() as u64;
         let row = self.timeline.rows.len();
         self.placed.push((row, ready.thread, ready.op));
-        self.row(Some(number), ready, met.map(|hit| hit.second));
+        let call = self.log.calls.get(&number).copied();
+        let site = call.filter(|call| self.log.sites.contains_key(call));
+        let site = site.unwrap_or(ready.op.site);
+        self.row(Some(number), ready, site, met.map(|hit| hit.second));
     }
 
     /// Two accesses that stood side by side, where the first is no step: nobody
     /// else may have been ready.
     fn meeting(&mut self, met: Option<Hit>) {
         if let Some(hit) = met {
-            self.row(None, hit.first, Some(hit.second));
+            self.row(None, hit.first, hit.first.op.site, Some(hit.second));
         }
     }
 
-    fn row(&mut self, step: Option<u64>, ready: Ready, beside: Option<Ready>) {
+    /// `site`: where it is shown.
+    fn row(&mut self, step: Option<u64>, ready: Ready, site: u32, beside: Option<Ready>) {
         let beside = beside.map(|other| Beside {
             lane: self.lane(&other),
             what: table::what(&other.op),
@@ -207,7 +211,7 @@ impl<'a> Making<'a> {
             step,
             lane: Some(self.lane(&ready)),
             what: table::what(&ready.op),
-            place: self.place(ready.op.site),
+            place: self.place(site),
             many: None,
             beside,
         };

@@ -86,11 +86,21 @@ pub struct Log {
     pub header: Header,
     pub threads: BTreeMap<Thread, ThreadRow>,
     pub sites: BTreeMap<u32, Site>,
+    /// By number of a step that was made inside the JDK: the program's call in which it was.
+    pub calls: BTreeMap<u64, u32>,
     pub entries: Vec<Entry>,
     pub end: Option<End>,
     /// The end is there, nothing follows it, and what it says of the steps is
     /// true of those that were read.
     pub complete: bool,
+}
+
+impl Log {
+    /// Where the program was at a step: inside the JDK, at the call that led there.
+    pub fn place(&self, step: u64, op: &Op) -> Option<&Site> {
+        let call = self.calls.get(&step).and_then(|call| self.sites.get(call));
+        call.or_else(|| self.sites.get(&op.site))
+    }
 }
 
 /// A running hash of words: each is xored in, then all is mixed (SplitMix64's

@@ -1,7 +1,7 @@
 //! Reading a log, up to its end or to the last record that is whole.
 
 use super::model::{Model, STEP};
-use super::write::{END, HEADER, HIT, MAJOR, NOTE, SIGNATURE, SITE, THREAD, TICK};
+use super::write::{CALL, END, HEADER, HIT, MAJOR, NOTE, SIGNATURE, SITE, THREAD, TICK};
 use super::{Digest, End, Entry, Header, Log, Site, ThreadRow};
 use crate::op::{Hit, Kind, Op, Ready};
 use encoding::varint::Input;
@@ -48,6 +48,8 @@ struct Reader {
     identities: FxHashMap<u32, u64>,
     digest: Digest,
     steps: u64,
+    /// Of the step that comes next.
+    call: Option<u32>,
 }
 
 impl Reader {
@@ -59,6 +61,9 @@ impl Reader {
             let site = self.identities.get(&op.site);
             let site = site.copied().unwrap_or(u64::from(op.site));
             self.digest.step(thread, &op, site);
+            if let Some(call) = self.call.take() {
+                self.log.calls.insert(self.steps, call);
+            }
             self.steps += 1;
             self.log.entries.push(Entry::Step { thread, op });
             return Some(());
@@ -89,6 +94,7 @@ impl Reader {
                 first: ready(&mut row)?,
                 second: ready(&mut row)?,
             })),
+            CALL => self.call = Some(row.u32()?),
             NOTE => self.log.entries.push(Entry::Note(row.text()?)),
             END => {
                 let end = End {

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 pub(super) const SIGNATURE: [u8; 8] = [0x89, b'P', b'F', b'S', 0x0D, 0x0A, 0x1A, 0x0A];
 pub(super) const MAJOR: u16 = 1;
-pub(super) const MINOR: u16 = 0;
+pub(super) const MINOR: u16 = 1;
 
 /// Tags of records other than steps and ticks; each is followed by the length
 /// of what follows.
@@ -20,6 +20,7 @@ pub(super) const SITE: u8 = 3;
 pub(super) const HIT: u8 = 4;
 pub(super) const NOTE: u8 = 5;
 pub(super) const END: u8 = 6;
+pub(super) const CALL: u8 = 7;
 
 #[derive(Debug)]
 pub struct Writer<W> {
@@ -93,6 +94,11 @@ impl<W: Write> Writer<W> {
     /// What a statement is in every run. One that was never told counts by its number.
     pub fn identity(&self, site: u32) -> u64 {
         self.sites.get(&site).copied().unwrap_or(u64::from(site))
+    }
+
+    /// The next step is made in this call of the program, inside the JDK.
+    pub fn call(&mut self, site: u32) -> io::Result<()> {
+        self.row(CALL, |p| put(p, u64::from(site)))
     }
 
     /// What a strategy decided: a log has a step or a tick for every pick.

@@ -69,18 +69,25 @@ pub fn logs() -> impl Strategy<Value = Log> {
         btree_map(0u32..5, row, 0..4),
         btree_map(prop_oneof![0u32..20, any::<u32>()], site(), 0..6),
         vec(entry(), 0..60),
+        btree_map(0u64..60, any::<u32>(), 0..6),
         ".{0,9}",
     )
-        .prop_map(|(header, threads, sites, entries, outcome)| Log {
-            header,
-            threads,
-            sites,
-            entries,
-            end: Some(End {
-                outcome,
-                ..End::default()
-            }),
-            complete: true,
+        .prop_map(|(header, threads, sites, entries, mut calls, outcome)| {
+            let is_step = |e: &&Entry| matches!(e, Entry::Step { .. });
+            let steps = entries.iter().filter(is_step).count() as u64;
+            calls.retain(|step, _| *step < steps);
+            Log {
+                header,
+                threads,
+                sites,
+                calls,
+                entries,
+                end: Some(End {
+                    outcome,
+                    ..End::default()
+                }),
+                complete: true,
+            }
         })
 }
 

@@ -36,7 +36,12 @@ pub fn write(log: &Log) -> Vec<u8> {
     }
     for entry in &log.entries {
         let written = match entry {
-            Entry::Step { thread, op } => writer.step(*thread, op),
+            Entry::Step { thread, op } => {
+                if let Some(call) = log.calls.get(&writer.steps()) {
+                    writer.call(*call).expect("in memory");
+                }
+                writer.step(*thread, op)
+            }
             Entry::Tick => writer.tick(),
             Entry::Hit(hit) => writer.hit(hit),
             Entry::Note(text) => writer.note(text),

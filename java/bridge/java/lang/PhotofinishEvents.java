@@ -24,6 +24,9 @@ final class PhotofinishEvents {
      */
     private static PhotofinishThread last;
 
+    /** How many records there are that are no reads, when one thread runs at a time. */
+    private static long writes;
+
     private PhotofinishEvents() {}
 
     static void read(PhotofinishThread t, Object o, int site) {
@@ -96,12 +99,54 @@ final class PhotofinishEvents {
         long w0 = (write ? EVENT_WRITE : EVENT_READ) | (long) site << EVENT_SITE_SHIFT;
         if (PhotofinishNative.DIRECT) PhotofinishNative.event(t.clock, w0, id, slot & 0xffffffffL, 0);
         else {
-            if (PhotofinishControl.ON && last != t) {
-                last = t;
-                order(t);
+            if (!write && isRepeated(t, w0, id, slot)) return;
+            if (PhotofinishControl.ON) {
+                noted(t, write);
+                if (last != t) {
+                    last = t;
+                    order(t);
+                }
             }
             put(t, w0, id, slot & 0xffffffffL);
         }
+    }
+
+    /**
+     * Whether the thread's last record is the same read, of the same write: a loop waits for another value. One event
+     * tells as much as a million. Where accesses are ordered, a write in between would have made an ORDER record come first.
+     * Recordings that follow threads through the code keep all reads, which stand at their steps.
+     */
+    private static boolean isRepeated(PhotofinishThread t, long w0, long id, int slot) {
+        long p = t.cursor - EVENT_BYTES;
+        return p >= t.first
+                && U.getLong(p) == w0
+                && U.getLong(p + 8) == id
+                && U.getLong(p + 16) == (slot & 0xffffffffL)
+                && !PhotofinishNative.FULL
+                && (PhotofinishControl.ON ? t.writesSeen == writes : PhotofinishOrder.isSure(t));
+    }
+
+    /** The same of an atomic read, whose record has a number: no write may have a later one. */
+    private static boolean isRepeatedAtomic(PhotofinishThread t, long w0, long id, int slot) {
+        long p = t.cursor - 2 * EVENT_BYTES;
+        return p >= t.first
+                && U.getLong(p) == w0
+                && U.getLong(p + 8) == id
+                && U.getLong(p + EVENT_BYTES) == EVENT_SLOT
+                && U.getLong(p + EVENT_BYTES + 8) == (slot & 0xffffffffL)
+                && !PhotofinishNative.FULL
+                && (PhotofinishControl.ON ? t.writesSeen == writes : PhotofinishOrder.isUnwrittenSince(t, U.getLong(p + 16)));
+    }
+
+    /** When one thread runs at a time: what a repeated read is measured by. */
+    private static void noted(PhotofinishThread t, boolean write) {
+        if (write) writes++;
+        t.writesSeen = writes;
+    }
+
+    /** What stands in a recording for a statement: inside java.util.concurrent, also the program's call that led there. */
+    static int place(PhotofinishThread t, int site) {
+        return t.call == 0 || PhotofinishNative.DIRECT ? site : t.inContext(site);
     }
 
     /** What the thread does next comes after everything that has a number yet. */
@@ -123,14 +168,18 @@ final class PhotofinishEvents {
     }
 
     static void atomic(PhotofinishThread t, int event, int mode, int site, long id, int slot) {
-        long w0 = event | (long) mode << EVENT_MODE_SHIFT | (long) site << EVENT_SITE_SHIFT;
+        long w0 = event | (long) mode << EVENT_MODE_SHIFT | (long) place(t, site) << EVENT_SITE_SHIFT;
+        if (event == EVENT_ATOMIC_READ && !PhotofinishNative.DIRECT && isRepeatedAtomic(t, w0, id, slot)) return;
         if (PhotofinishNative.FULL) PhotofinishFlow.place(t);
         long seq = number(t);
         if (PhotofinishNative.DIRECT) {
             PhotofinishNative.event(t.clock, w0, id, seq, slot);
         } else {
             room(t, 2);
-            if (PhotofinishControl.ON) last = t;
+            if (PhotofinishControl.ON) {
+                last = t;
+                noted(t, event != EVENT_ATOMIC_READ);
+            }
             put(t, w0, id, seq);
             put(t, EVENT_SLOT, slot & 0xffffffffL, 0);
         }
@@ -143,7 +192,7 @@ final class PhotofinishEvents {
      */
     static void attempt(PhotofinishThread t, int event, int mode, int site, long id, int slot) {
         if (t.attempted == ATTEMPTS) settle(t, 0); // some have thrown
-        long w0 = event | (long) mode << EVENT_MODE_SHIFT | (long) site << EVENT_SITE_SHIFT;
+        long w0 = event | (long) mode << EVENT_MODE_SHIFT | (long) place(t, site) << EVENT_SITE_SHIFT;
         if (PhotofinishNative.FULL) PhotofinishFlow.place(t);
         if (PhotofinishNative.DIRECT) {
             PhotofinishNative.event(t.clock, w0 | EVENT_TRIED, id, number(t), slot);
@@ -152,7 +201,10 @@ final class PhotofinishEvents {
         room(t, 3);
         long p = t.cursor;
         if (p == 0) return; // after the end
-        if (PhotofinishControl.ON) last = t;
+        if (PhotofinishControl.ON) {
+            last = t;
+            noted(t, true);
+        }
         U.putLong(p + 8, id);
         U.putLong(p + 16, number(t));
         U.putLong(p + EVENT_BYTES + 8, slot & 0xffffffffL);
@@ -166,6 +218,7 @@ final class PhotofinishEvents {
     /** The record of the attempt at the site, which is over; 0 if it counts already. */
     private static long over(PhotofinishThread t, int site) {
         int i = t.attempted - 2;
+        site = place(t, site);
         while (i >= 0 && (int) (t.attempts[i + 1] >>> EVENT_SITE_SHIFT) != site) i -= 2;
         if (i < 0) return 0;
         settle(t, i + 2); // they have thrown
@@ -175,7 +228,7 @@ final class PhotofinishEvents {
 
     /** It has written. */
     static void succeeded(PhotofinishThread t, int event, int mode, int site, long id, int slot) {
-        long w0 = event | (long) mode << EVENT_MODE_SHIFT | (long) site << EVENT_SITE_SHIFT;
+        long w0 = event | (long) mode << EVENT_MODE_SHIFT | (long) place(t, site) << EVENT_SITE_SHIFT;
         if (!PhotofinishNative.DIRECT) {
             long p = over(t, site);
             if (p != 0) U.putLong(p, w0);
@@ -189,7 +242,7 @@ final class PhotofinishEvents {
         long p = over(t, site);
         if (p != 0 && t.cursor == p + 2 * EVENT_BYTES) {
             if (PhotofinishControl.ON) last = t;
-            long w0 = EVENT_ATOMIC_READ | (long) mode << EVENT_MODE_SHIFT | (long) site << EVENT_SITE_SHIFT;
+            long w0 = EVENT_ATOMIC_READ | (long) mode << EVENT_MODE_SHIFT | (long) place(t, site) << EVENT_SITE_SHIFT;
             U.putLong(p + 2 * EVENT_BYTES + 8, slot & 0xffffffffL);
             U.putLong(p + 2 * EVENT_BYTES, EVENT_SLOT);
             U.putLong(p + EVENT_BYTES + 8, id);
@@ -200,7 +253,7 @@ final class PhotofinishEvents {
             return;
         }
         // The JVM did something else in between: it reads twice then, which is no more than once.
-        if (p != 0) U.putLong(p, EVENT_ATOMIC_READ | (long) mode << EVENT_MODE_SHIFT | (long) site << EVENT_SITE_SHIFT);
+        if (p != 0) U.putLong(p, EVENT_ATOMIC_READ | (long) mode << EVENT_MODE_SHIFT | (long) place(t, site) << EVENT_SITE_SHIFT);
         atomic(t, EVENT_ATOMIC_READ, mode, site, id, slot);
     }
 
@@ -214,12 +267,15 @@ final class PhotofinishEvents {
         if (t.loading != 0 && (event <= EVENT_NOTIFY_ALL || event == EVENT_SYNC_RELEASE || event == EVENT_SYNC_ACQUIRE)) return;
         if (t.window != 0) PhotofinishOrder.abandon(t);
         long mode = event == EVENT_WAIT_END ? 1L << EVENT_MODE_SHIFT : 0;
-        long w0 = event | mode | (long) site << EVENT_SITE_SHIFT;
+        long w0 = event | mode | (long) place(t, site) << EVENT_SITE_SHIFT;
         if (PhotofinishNative.FULL) PhotofinishFlow.place(t);
         long seq = number(t);
         if (PhotofinishNative.DIRECT) PhotofinishNative.event(t.clock, w0, operand, seq, 0);
         else {
-            if (PhotofinishControl.ON) last = t;
+            if (PhotofinishControl.ON) {
+                last = t;
+                noted(t, true);
+            }
             put(t, w0, operand, seq);
         }
     }

@@ -158,7 +158,7 @@ final class PhotofinishNative {
     }
 
     static void openBuffer(PhotofinishThread t, long clock) {
-        t.cursor = buffer(clock);
+        t.cursor = t.first = buffer(clock);
         t.limit = U.getLong(clock - CLOCK_LIMIT);
     }
 

@@ -68,7 +68,7 @@ final class PhotofinishOrder {
         if (t.window != 0) abandon(t);
         PhotofinishEvents.room(t, ROOM);
         long s = at(stripe(id, slot));
-        t.windowSite = site;
+        t.windowSite = (kind & ATOMIC) != 0 ? PhotofinishEvents.place(t, site) : site;
         t.windowKind = kind;
         if (!take(s)) {
             t.window = NONE;
@@ -80,6 +80,16 @@ final class PhotofinishOrder {
         }
         t.window = s;
         if ((kind & ATOMIC) == 0) follow(t, latest(s, kind));
+    }
+
+    /** Whether nobody else can access what the thread is about to access. */
+    static boolean isSure(PhotofinishThread t) {
+        return t.window > RANGE;
+    }
+
+    /** The same, and whether its last write has an earlier number. */
+    static boolean isUnwrittenSince(PhotofinishThread t, long number) {
+        return isSure(t) && (U.getLong(t.window) & ~TAKEN) < number;
     }
 
     /** It is done. Nothing happens if none was recorded. */

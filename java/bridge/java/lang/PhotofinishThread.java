@@ -179,6 +179,12 @@ public final class PhotofinishThread {
 
     long limit;
 
+    /** Where the buffer begins. */
+    long first;
+
+    /** Records of others than reads when it recorded its last read, where one thread runs at a time. */
+    long writesSeen;
+
     /** The latest number that stands in its records. */
     long number;
 
@@ -332,7 +338,6 @@ public final class PhotofinishThread {
         setsUsed = true;
     }
 
-    /** Whether the word is such a read set. */
     /** What stands in stamps for a statement: of the JDK's, one number for each call of the program that leads there. */
     int inContext(int site) {
         if (call == 0) return site;
@@ -346,6 +351,7 @@ public final class PhotofinishThread {
         return contexts[at] = PhotofinishNative.context(site, call);
     }
 
+    /** Whether the word is such a read set. */
     boolean isIn(long set) {
         return sets[(int) (set >>> STAMP_CLOCK_SHIFT) & SETS - 1] == set;
     }
