@@ -3,7 +3,7 @@
 //! A JVM takes far longer to start than such a program to run, so programs share JVMs: `verify`
 //! explores a program that first picks one of a group, `detect` and `predict` play a group's
 //! programs one after the other (those that always end). Findings carry the program's class, so nothing is
-//! lost by it. An exploration of a group that is not complete is repeated program by program.
+//! lost by it. An exploration of a group that is not complete is repeated with each half of it.
 
 use crate::claims::{self, Claims};
 use crate::sample::Case;
@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Programs that share a JVM.
-const GROUP: usize = 12;
+const GROUP: usize = 24;
 
 /// Programs that are compiled together.
 const BLOCK: u64 = 48;
@@ -58,7 +58,7 @@ pub struct Tally {
     /// Explorations of one program that are complete, and those that are not, by their reasons.
     pub complete: usize,
     pub incomplete: BTreeMap<String, usize>,
-    /// Explorations of groups that were not complete, and so repeated program by program.
+    /// Explorations of several programs that were not complete, and so repeated with each half.
     pub repeated: usize,
     /// Programs under each command.
     pub commands: BTreeMap<&'static str, usize>,
@@ -82,7 +82,7 @@ impl fmt::Display for Tally {
         writeln!(f, "programs under each command: {}", commands.join(", "))?;
         writeln!(
             f,
-            "complete explorations: {}; groups that were repeated one by one: {}",
+            "complete explorations: {}; groups that were explored again by halves: {}",
             self.complete, self.repeated
         )?;
         for (reason, n) in &self.incomplete {
@@ -155,9 +155,9 @@ impl Block<'_> {
         }
         let (alone, shared): (Vec<&Case>, Vec<&Case>) =
             group.iter().partition(|case| case.may_spin_for_ever());
-        self.verify(&format!("Pick{n}"), &shared)?;
+        self.verify_any(n, 0, &shared)?;
         for case in alone {
-            self.verify(case.class(), &[case])?;
+            self.verify(case.class(), &[], &[case])?;
         }
 
         let (end, stuck): (Vec<&Case>, Vec<&Case>) = group
@@ -196,20 +196,34 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// Explores a group, or a program on its own.
-    fn verify(&mut self, main: &str, cases: &[&Case]) -> Result<()> {
-        if cases.is_empty() {
-            return Ok(());
+    /// Explores the programs of a group from this place on, and each half of them if that is not
+    /// complete.
+    fn verify_any(&mut self, n: usize, from: usize, cases: &[&Case]) -> Result<()> {
+        let main = format!("Pick{n}");
+        match cases {
+            [] => Ok(()),
+            [case] => self.verify(case.class(), &[], cases).map(drop),
+            _ => {
+                let [first, end] = [from, from + cases.len()].map(|place| place.to_string());
+                if self.verify(&main, &[&first, &end], cases)? {
+                    return Ok(());
+                }
+                let (front, back) = cases.split_at(cases.len() / 2);
+                self.verify_any(n, from, front)?;
+                self.verify_any(n, from + front.len(), back)
+            }
         }
-        let said = self.command(&["verify", "--jobs", "1", "--max-steps", MAX_STEPS], main)?;
+    }
+
+    /// Explores a program; false if it stands for several, and the exploration is not complete.
+    fn verify(&mut self, main: &str, args: &[&str], cases: &[&Case]) -> Result<bool> {
+        let command = ["verify", "--jobs", "1", "--max-steps", MAX_STEPS];
+        let said = self.command(&command, main, args)?;
         let complete = said.report["exploration"]["complete"] == true;
         if !complete && cases.len() > 1 {
             self.tally.repeated += 1;
             eprintln!("{main}: {}", said.report["exploration"]["not_complete"]);
-            for case in cases {
-                self.verify(case.class(), &[case])?;
-            }
-            return Ok(());
+            return Ok(false);
         }
         *self.tally.commands.entry("verify").or_default() += cases.len();
         if complete {
@@ -228,7 +242,7 @@ impl Block<'_> {
         if said.code != Some(expected) {
             self.contradiction("verify", cases[0], &format!("exit code {:?}", said.code));
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Runs programs under a command whose answer is not complete.
@@ -239,7 +253,7 @@ impl Block<'_> {
         main: &str,
         cases: &[&Case],
     ) -> Result<()> {
-        let said = self.command(command, main)?;
+        let said = self.command(command, main, &[])?;
         *self.tally.commands.entry(name).or_default() += cases.len();
         self.judge(&command.join(" "), cases, &said, false);
         Ok(())
@@ -275,7 +289,7 @@ impl Block<'_> {
         self.tally.contradictions.push(text);
     }
 
-    fn command(&self, command: &[&str], main: &str) -> Result<Said> {
+    fn command(&self, command: &[&str], main: &str, args: &[&str]) -> Result<Said> {
         let results = self.dir.join("results");
         let (json, told) = (self.dir.join("report.json"), self.dir.join("outcomes"));
         for old in [&json, &told] {
@@ -288,7 +302,8 @@ impl Block<'_> {
         tool.arg("--results").arg(&results);
         tool.arg("--json").arg(&json);
         tool.arg("--").arg("-cp").arg(self.workshop.classes());
-        tool.arg(format!("-Doutcomes={}", told.display())).arg(main);
+        tool.arg(format!("-Doutcomes={}", told.display()));
+        tool.arg(main).args(args);
         tool.stdin(Stdio::null()).current_dir(self.dir);
         let done = tool.output().context("the tool does not start")?;
         let report = std::fs::read(&json);

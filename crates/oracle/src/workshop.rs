@@ -14,7 +14,8 @@ pub struct Workshop {
 
 impl Workshop {
     /// Writes and compiles the programs. Those of a group run in one JVM: `Group{n}` plays the ones
-    /// that always end, one after the other; `Pick{n}` plays any one of those that never spin for ever.
+    /// that always end, one after the other; `Pick{n}` plays any one of those that never spin for ever,
+    /// or of a part of them, from one place to before another.
     pub fn new(dir: &Path, groups: &[&[Case]]) -> Result<Workshop> {
         let sources = dir.join("src");
         std::fs::create_dir_all(&sources)?;
@@ -65,9 +66,6 @@ fn any_one(n: usize, group: &[Case]) -> String {
     let group: Vec<&Case> = { group.iter() }
         .filter(|case| !case.may_spin_for_ever())
         .collect();
-    let counts: String = (1..group.len())
-        .map(|k| format!("        picked = {k};\n"))
-        .collect();
     let plays: String = (0..group.len())
         .map(|k| {
             format!(
@@ -79,13 +77,19 @@ fn any_one(n: usize, group: &[Case]) -> String {
     format!(
         "final class Pick{n} extends Thread {{\n    \
          static volatile int picked;\n    \
-         @Override public void run() {{\n{counts}    }}\n    \
+         static int end = {};\n    \
+         @Override public void run() {{\n        \
+         for (int k = picked + 1; k < end; k++) picked = k;\n    }}\n    \
          public static void main(String[] args) throws InterruptedException {{\n        \
+         if (args.length == 2) {{\n            \
+         picked = Integer.parseInt(args[0]);\n            \
+         end = Integer.parseInt(args[1]);\n        }}\n        \
          Pick{n} counter = new Pick{n}();\n        \
          counter.start();\n        \
          int mine = picked;\n        \
          counter.join();\n        \
          switch (mine) {{\n{plays}            \
-         default: throw new AssertionError();\n        }}\n    }}\n}}\n"
+         default: throw new AssertionError();\n        }}\n    }}\n}}\n",
+        group.len()
     )
 }
