@@ -52,10 +52,15 @@ const LOOKS: u64 = 64;
 const MOST_CALLS: u32 = 32;
 
 impl Check {
-    /// All that was comes before all that will be: another execution begins.
-    pub fn restart(&mut self) {
+    /// What was reported is reported again: another test begins.
+    pub fn forget_reported(&mut self) {
         self.pairs.clear();
         self.reported.clear();
+    }
+
+    /// All that was comes before all that will be: another execution begins.
+    pub fn restart(&mut self) {
+        self.forget_reported();
         (self.races, self.unwatched) = (0, 0);
         self.inits = InitIntervals::default();
     }
@@ -421,6 +426,7 @@ impl Agent {
             id: u64::from(thread.id),
             name: thread.name.clone(),
             created: self.told(&thread.created),
+            test: thread.test,
         }
     }
 

@@ -21,6 +21,8 @@ pub struct Thread {
     pub system: bool,
     pub creator: Option<u32>,
     pub created: Arc<[Frame]>,
+    /// The test that it works for, by the number that a test framework gave it; 0: none.
+    pub test: u32,
 }
 
 #[derive(Debug)]
@@ -60,12 +62,14 @@ impl Threads {
     ) -> RawClock {
         let id = self.all.len() as u32;
         let creator = parent.map(RawClock::id);
+        let test = creator.and_then(|id| self.get(id)).map_or(0, |t| t.test);
         self.all.push(Thread {
             id,
             name,
             system,
             creator,
             created,
+            test,
         });
         if self.events {
             let clock = self.spare.pop().unwrap_or_else(RawClock::header);
@@ -140,6 +144,13 @@ impl Threads {
         self.all.get(id as usize)
     }
 
+    /// The thread works for this test from now on, and so do those that it will start.
+    pub fn enter_test(&mut self, clock: RawClock, test: u32) {
+        if let Some(thread) = self.all.get_mut(clock.id() as usize) {
+            thread.test = test;
+        }
+    }
+
     pub fn all(&self) -> &[Thread] {
         &self.all
     }
@@ -163,6 +174,19 @@ mod tests {
         let c = start(&mut threads, Some(a));
         assert_eq!((c.address(), c.id()), (b.address(), 2));
         assert_eq!((threads.slot_count(), threads.forced_reuse), (0, 0));
+    }
+
+    #[test]
+    fn a_thread_works_for_the_test_of_its_parent() {
+        let mut threads = Threads::default();
+        let main = start(&mut threads, None);
+        let before = start(&mut threads, Some(main));
+        threads.enter_test(main, 7);
+        let child = start(&mut threads, Some(main));
+        let grandchild = start(&mut threads, Some(child));
+        threads.enter_test(main, 8);
+        let test = |clock: RawClock| threads.get(clock.id()).unwrap().test;
+        assert_eq!([main, before, child, grandchild].map(test), [8, 0, 7, 7]);
     }
 
     #[test]

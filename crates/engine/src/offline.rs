@@ -215,6 +215,7 @@ impl<'a> Names<'a> {
             id: u64::from(id.0),
             name: thread_name(self.tables, id),
             created: created.collect(),
+            test: 0,
         }
     }
 

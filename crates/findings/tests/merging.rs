@@ -20,7 +20,7 @@ fn access(op: AccessOp, frame: Frame) -> Access {
     let thread = Thread {
         id: 1,
         name: "t".into(),
-        created: vec![],
+        ..Thread::default()
     };
     Access {
         op,

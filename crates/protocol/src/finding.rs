@@ -193,6 +193,13 @@ pub struct Thread {
     /// The stack of the `start()` call; empty for `main` and where unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub created: Vec<Frame>,
+    /// The test that it worked for, as a test framework numbered it; 0: none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub test: u32,
+}
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

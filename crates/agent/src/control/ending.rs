@@ -249,7 +249,7 @@ impl Control {
             let thread = place.map(|p| finding::Thread {
                 id: u64::from(r.thread),
                 name: p.name.clone(),
-                created: vec![],
+                ..finding::Thread::default()
             });
             Access {
                 op: AccessOp::new(r.op.kind == Kind::Write),

@@ -69,6 +69,25 @@ pub(super) extern "system" fn allocate(
     })
 }
 
+/// The thread works for another test.
+pub(super) extern "system" fn enter_test(env: Env, _: Ref, clock: Clock, test: jint) {
+    with(env, |a, _| {
+        let Some(clock) = clock.get() else { return };
+        let mut check = a.check.lock().unwrap_or_else(|e| e.into_inner());
+        check.forget_reported();
+        drop(check);
+        let mut threads = a.threads.lock().unwrap_or_else(|e| e.into_inner());
+        threads.enter_test(clock, test as u32);
+    });
+}
+
+/// Where findings are written.
+pub(super) extern "system" fn run_directory<'env>(env: Env<'env>, _: Ref<'env>) -> Ref<'env> {
+    with(env, |a, jni| {
+        jni.new_string(&a.options.out.to_string_lossy()).leave()
+    })
+}
+
 pub(super) extern "system" fn end_thread(env: Env, _: Ref, slot: jint, clock: Clock) {
     with(env, |a, jni| {
         let Some(clock) = clock.get() else { return };

@@ -54,6 +54,8 @@ natives! {
     "arrayBase" ("Ljdk/internal/misc/Unsafe;" "Ljava/lang/Class;") J => detection::array_base;
     "allocate" ("Ljava/lang/Thread;" C Z) J => detection::allocate;
     "endThread" (I C) V => detection::end_thread;
+    "enterTest" (C I) V => detection::enter_test;
+    "runDirectory" () "Ljava/lang/String;" => detection::run_directory;
     "acquireAll" (C) V => detection::acquire_all;
     "resolve" (I "Ljava/lang/Object;") V => detection::resolve;
     "check" (C J J J I Z "Ljava/lang/Object;" I) Z => detection::check;

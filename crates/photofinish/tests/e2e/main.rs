@@ -18,6 +18,7 @@ mod hunt;
 mod hunt_ends;
 mod kills;
 mod known;
+mod maven;
 mod may_trigger;
 mod offline;
 mod once;

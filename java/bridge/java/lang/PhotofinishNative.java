@@ -242,6 +242,12 @@ final class PhotofinishNative {
 
     static native void endThread(int slot, long clock);
 
+    /** The current thread works for this test from now on; see PhotofinishTests. */
+    static native void enterTest(long clock, int test);
+
+    /** Where the agent writes what it finds. */
+    static native String runDirectory();
+
     /** Raises the clock to where all threads are now. */
     static native void acquireAll(long clock);
 

@@ -1,0 +1,146 @@
+package org.photofinish.junit5;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.CodeSource;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * The photofinish tool, which makes executions of a test in JVMs of its own. The Maven plugin says where
+ * it is ({@code photofinish.binary}); otherwise it is looked for on the PATH.
+ */
+final class Tool {
+    static final int NOTHING_FOUND = 0;
+    static final int FOUND = 66;
+
+    /** JUnit's own accesses and locks are no business of a test's schedules. */
+    private static final String LEFT_ALONE = "org.junit.**,org.opentest4j.**,org.photofinish.junit5.**";
+
+    /** Classes of jars that the JVM needs, which are not always on the class path that it tells. */
+    private static final String[] NEEDED = {
+        "org.photofinish.junit5.RunTest",
+        "org.junit.platform.launcher.Launcher",
+        "org.junit.platform.engine.TestEngine",
+        "org.junit.platform.commons.util.StringUtils",
+        "org.junit.jupiter.engine.JupiterTestEngine",
+        "org.junit.jupiter.api.Test",
+        "org.junit.jupiter.params.ParameterizedTest",
+        "org.opentest4j.AssertionFailedError",
+    };
+
+    private static final Pattern OTHER_FINDING = Pattern.compile("(?m)^[DF]\\d+: ");
+
+    private final Path path;
+
+    private Tool(Path path) {
+        this.path = path;
+    }
+
+    static Tool find() {
+        String named = System.getProperty("photofinish.binary");
+        if (named != null) return new Tool(Path.of(named));
+        for (String dir : String.valueOf(System.getenv("PATH")).split(File.pathSeparator)) {
+            Path path = Path.of(dir, "photofinish");
+            if (Files.isExecutable(path)) return new Tool(path);
+        }
+        throw new IllegalStateException(
+                "@Schedules needs the photofinish tool: put it on the PATH, name it with"
+                        + " -Dphotofinish.binary=, or use photofinish-maven-plugin");
+    }
+
+    List<String> schedules(ExtensionContext test, Schedules how) {
+        List<String> command = command("detect");
+        command.addAll(List.of("--scheduler", how.strategy(), "--runs", "" + how.value()));
+        command.addAll(List.of("--seed", "" + how.seed(), "--time-limit", how.seconds() + "s"));
+        command.addAll(List.of("--results", results(test)));
+        return program(command, test);
+    }
+
+    List<String> replay(ExtensionContext test, String schedule) {
+        List<String> command = command("replay");
+        if (schedule.endsWith(".pfs")) {
+            command.addAll(List.of("--log", schedule));
+        } else {
+            command.addAll(List.of("--results", results(test), schedule));
+        }
+        return program(command, test);
+    }
+
+    /** Each test has its own, so that another one does not change what D1 means. */
+    private static String results(ExtensionContext test) {
+        Path build = Path.of("target");
+        Path root = Files.isDirectory(build) ? build.resolve("photofinish") : Path.of(".photofinish");
+        String name = test.getRequiredTestClass().getName() + "." + test.getRequiredTestMethod().getName();
+        return root.resolve("schedules").resolve(name).toString();
+    }
+
+    private List<String> command(String name) {
+        List<String> all = List.of(path.toString(), name, "--no-config", "--color", "never");
+        List<String> command = new ArrayList<>(all);
+        command.addAll(List.of("--java", System.getProperty("java.home"), "--exclude", LEFT_ALONE));
+        return command;
+    }
+
+    private static List<String> program(List<String> command, ExtensionContext context) {
+        command.addAll(List.of("--", "-ea", "-D" + SchedulesExtension.INSIDE + "=true"));
+        // Otherwise JDK 17 makes class loaders for methods that are called often by reflection, and a JVM
+        // could not be used for more than one execution.
+        command.add("-Dsun.reflect.inflationThreshold=" + Integer.MAX_VALUE);
+        command.addAll(List.of("-cp", classPath()));
+        Class<?> test = context.getRequiredTestClass();
+        Method method = context.getRequiredTestMethod();
+        command.addAll(
+                RunPlainTest.isPlain(test, method)
+                        ? List.of(RunPlainTest.class.getName(), test.getName(), method.getName())
+                        : List.of(RunTest.class.getName(), context.getUniqueId()));
+        return command;
+    }
+
+    private static String classPath() {
+        Set<String> entries = new LinkedHashSet<>(
+                List.of(System.getProperty("java.class.path").split(File.pathSeparator)));
+        for (String name : NEEDED) {
+            String entry = source(name);
+            if (entry != null) entries.add(entry);
+        }
+        return String.join(File.pathSeparator, entries);
+    }
+
+    /** The jar or directory that a class is from; null if there is no such class. */
+    private static String source(String name) {
+        try {
+            ClassLoader loader = Thread.currentThread().getContextClassLoader();
+            CodeSource source = Class.forName(name, false, loader).getProtectionDomain().getCodeSource();
+            return source == null ? null : Path.of(source.getLocation().toURI()).toString();
+        } catch (ClassNotFoundException | URISyntaxException e) {
+            return null;
+        }
+    }
+
+    Done run(List<String> command) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        // Its JVMs have the agent of their own.
+        builder.environment().remove("JAVA_TOOL_OPTIONS");
+        Process process = builder.start();
+        process.getOutputStream().close();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return new Done(process.waitFor(), output.strip());
+    }
+
+    /** How it ended, and what it said. */
+    record Done(int code, String report) {
+        boolean isRacesOnly() {
+            return !OTHER_FINDING.matcher(report).find();
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package org.photofinish.maven;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.maven.plugin.MojoExecutionException;
+import org.apache.maven.plugin.MojoFailureException;
+import org.apache.maven.plugins.annotations.LifecyclePhase;
+import org.apache.maven.plugins.annotations.Mojo;
+import org.apache.maven.plugins.annotations.Parameter;
+
+/** Fails the build if the tests raced; with a baseline, only on what is new. */
+@Mojo(name = "check", defaultPhase = LifecyclePhase.VERIFY, threadSafe = true)
+public final class CheckMojo extends PhotofinishMojo {
+    /** Exit codes of the tool: docs/ci.md. */
+    private static final int NOTHING_FOUND = 0;
+
+    private static final int NOT_EXERCISED = 4;
+    private static final int FOUND = 66;
+
+    /** A result (JSON) of an earlier build: what is known does not fail this one. */
+    @Parameter(property = "photofinish.baseline")
+    private File baseline;
+
+    /** File of known races with their reasons. */
+    @Parameter(property = "photofinish.suppress")
+    private File suppress;
+
+    /** From which status on a race fails the build: potential, predicted, observed, confirmed. */
+    @Parameter(property = "photofinish.failOn", defaultValue = "predicted")
+    private String failOn;
+
+    /** Whether tests that start no thread fail the build. */
+    @Parameter(property = "photofinish.failIfNotExercised", defaultValue = "false")
+    private boolean failIfNotExercised;
+
+    @Override
+    public void execute() throws MojoExecutionException, MojoFailureException {
+        if (skip) return;
+        if (!Files.isDirectory(jvms())) {
+            getLog().info("no tests ran under photofinish (goal prepare-agent)");
+            return;
+        }
+        List<String> args = new ArrayList<>(List.of("report", jvms().toString(), "--no-config", "--fail-on", failOn));
+        args.addAll(List.of("--json", directory.toPath().resolve("result.json").toString()));
+        if (baseline != null) args.addAll(List.of("--baseline", baseline.getPath()));
+        if (suppress != null) args.addAll(List.of("--suppress", suppress.getPath()));
+        Binary.Done done = tool().run(project.getBasedir().toPath(), args.toArray(String[]::new));
+        switch (done.code()) {
+            case NOTHING_FOUND:
+                getLog().info(done.output().trim());
+                return;
+            case NOT_EXERCISED:
+                if (failIfNotExercised) throw new MojoFailureException(done.output().trim());
+                getLog().warn(done.output().trim());
+                return;
+            case FOUND:
+                throw new MojoFailureException("the tests raced:\n\n" + done.output().trim());
+            default:
+                throw new MojoFailureException(
+                        "no answer (photofinish ended with " + done.code() + "):\n" + done.output().trim());
+        }
+    }
+}
