@@ -75,7 +75,8 @@ fn harmless(table: &Table, name: &str) -> anyhow::Result<()> {
     for (key, value) in table.iter().chain(own.into_iter().flatten()) {
         let leaves = |text: &String| {
             let path = Path::new(text);
-            path.is_absolute() || path.components().any(|part| part == Component::ParentDir)
+            let up = path.components().any(|part| part == Component::ParentDir);
+            path.is_absolute() || up || has_link(path)
         };
         let why = match key.as_str() {
             "java" => "which is run as it is",
@@ -91,6 +92,11 @@ fn harmless(table: &Table, name: &str) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+/// Whether a part of the path is a symbolic link, which a checkout may bring along.
+fn has_link(path: &Path) -> bool {
+    { path.ancestors() }.any(|part| part.is_symlink())
 }
 
 fn read(path: &Path) -> anyhow::Result<Table> {
@@ -228,6 +234,50 @@ mod tests {
         assert!(!may("[detect]\njava = 'java'"));
         assert!(!may("json = '/etc/passwd'"));
         assert!(!may("results = 'a/../../b'"));
+    }
+
+    #[test]
+    fn a_link_is_a_way_out_of_a_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().canonicalize().unwrap();
+        std::os::unix::fs::symlink("/etc", path.join("link")).unwrap();
+        assert!(has_link(&path.join("link")));
+        assert!(has_link(&path.join("link/passwd")));
+        assert!(!has_link(&path.join("out/r.json")));
+    }
+
+    /// Bytes of a file with everything in it are changed at random: nothing panics, and what is
+    /// still TOML is refused with a reason or taken.
+    #[test]
+    fn any_text_is_refused_or_taken() {
+        let whole = "exclude = ['a.**', 'b.**']\nprogram = ['-cp', 'x', 'Main']\ntime-limit = '9m'\n\
+                     [detect]\nruns = 7\njson = 'r.json'\nquiet = true\n[hunt]\ntrials = 3\n";
+        let mut random = fastrand::Rng::with_seed(15);
+        let args: Vec<OsString> = ["photofinish", "detect"].map(OsString::from).into();
+        let command = Cli::command();
+        let matches = command.clone().try_get_matches_from(&args).unwrap();
+        let (name, given) = matches.subcommand().unwrap();
+        let mut tables = 0;
+        for _ in 0..4_000 {
+            let mut bytes = whole.as_bytes().to_vec();
+            for _ in 0..random.usize(1..4) {
+                let at = random.usize(..bytes.len());
+                match random.u8(..3) {
+                    0 => bytes[at] = random.u8(32..127),
+                    1 => _ = bytes.remove(at),
+                    _ => bytes.insert(at, *random.choice(b"'\"[]{}.,=-#\n9").unwrap()),
+                }
+            }
+            let Ok(table) = String::from_utf8(bytes).unwrap().parse::<Table>() else {
+                continue;
+            };
+            tables += 1;
+            let _ = harmless(&table, name);
+            if let Err(error) = arguments(&command, &table, name, given) {
+                assert!(!error.to_string().is_empty());
+            }
+        }
+        assert!(tables > 500, "{tables}");
     }
 
     #[test]

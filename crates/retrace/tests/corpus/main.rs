@@ -57,3 +57,10 @@ proptest! {
         exercise::any(&bytes);
     }
 }
+
+#[test]
+fn the_seed_of_purity_tables() {
+    let seed = "../../fuzz/corpus/purity/every-kind";
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(seed)).unwrap();
+    assert!(test_support::exercise::tables::purity(&text));
+}

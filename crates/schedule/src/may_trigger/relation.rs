@@ -81,7 +81,8 @@ impl Relation {
 
     /// Locks of `class` were met and not looked at.
     pub fn leave_out(&mut self, class: &str, times: u64) {
-        *self.left_out.entry(class.to_owned()).or_default() += times;
+        let so_far = self.left_out.entry(class.to_owned()).or_default();
+        *so_far = so_far.saturating_add(times);
     }
 
     /// Classes of locks that were left out, and how often they were met.
@@ -243,6 +244,14 @@ fn decode(word: &str) -> Option<String> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn counts_of_a_file_do_not_overflow() {
+        let line = format!("left-out a {}\n", u64::MAX);
+        let text = format!("{HEADER}{VERSION}\n{line}{line}");
+        let relation = Relation::parse(text.as_bytes()).unwrap();
+        assert_eq!(relation.left_out().collect::<Vec<_>>(), [("a", u64::MAX)]);
+    }
 
     #[test]
     fn the_relation_of_table_1() {

@@ -267,3 +267,15 @@ proptest! {
         prop_assert_eq!(&twice[0], &twice[1]);
     }
 }
+
+/// Of the fuzz target.
+#[test]
+fn the_seed_of_relations() {
+    let seed = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fuzz/corpus/relation/every-kind"
+    );
+    assert!(test_support::exercise::tables::relation(
+        &std::fs::read(seed).unwrap()
+    ));
+}

@@ -5,5 +5,8 @@
 pub mod class;
 pub mod property;
 pub mod recording;
+#[cfg(feature = "results")]
+pub mod result;
 pub mod schedule_log;
+pub mod tables;
 pub mod trace_file;
