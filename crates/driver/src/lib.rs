@@ -12,6 +12,7 @@
 //! jvms      the same for all the JVMs of a command
 //! pool      the same for many, side by side, results in order
 //! worker    JVMs that make execution after execution
+//! machine   what this machine has
 //! scratch   directories for runs that nobody keeps
 //! store     results with the schedules that replay them, as a directory
 //! classes   digests of the class path: has the program changed?
@@ -26,6 +27,7 @@ pub mod java;
 pub mod jvms;
 pub mod library;
 mod lineage;
+pub mod machine;
 pub mod options;
 pub mod pool;
 pub mod process;

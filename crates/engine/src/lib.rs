@@ -12,6 +12,7 @@
 //! advise    repairs, each tried
 //! compare   several schedulers side by side
 //! hunt      all of it, in order
+//! doctor    what works on this machine
 //!
 //! session         from runs to a report and a verdict
 //! launch          Java, the agent, run directories
@@ -32,6 +33,7 @@ pub mod config;
 pub mod confirm;
 mod controlled_run;
 pub mod detect;
+pub mod doctor;
 mod error;
 pub mod exec;
 mod executions;

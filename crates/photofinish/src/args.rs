@@ -4,12 +4,14 @@
 mod advise;
 mod compare;
 mod configs;
+mod explain;
 mod hunt;
 mod registry;
 mod verify;
 
 pub use advise::Advise;
 pub use compare::Compare;
+pub use explain::{Doctor, Explain};
 pub use hunt::{Completions, Hunt, Man};
 pub use registry::Detector;
 pub use verify::Verify;
@@ -116,6 +118,12 @@ pub enum Command {
     Trace(TraceCommand),
     /// Render a saved result for the terminal
     Report(Report),
+    /// Tell one finding at length: what happens, why it is a race, how to repair it
+    Explain(Explain),
+    /// Say what works on this machine, and what to do about the rest
+    ///
+    /// Exit codes: 0 programs can be run, 69 no usable Java, or the agent does not start in it.
+    Doctor(Doctor),
     /// The path of the agent, for JVMs that you start yourself
     ///
     /// `java -agentpath:$(photofinish agent-path)=out=DIR -cp classes Main` writes what it

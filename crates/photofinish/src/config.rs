@@ -28,7 +28,7 @@ const WRITTEN: [&str; 8] = [
 const INSTEAD: [&str; 3] = ["trace", "from", "log"];
 
 /// Commands that know their program from elsewhere.
-const WITHOUT_PROGRAM: [&str; 2] = ["replay", "report"];
+const WITHOUT_PROGRAM: [&str; 4] = ["replay", "report", "explain", "doctor"];
 
 /// The arguments with those of the file, if there is one.
 pub fn extend(args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {

@@ -5,6 +5,7 @@
 //! findings (a crate)  ─► terminal, html, sarif, junit
 //! timeline            a schedule as a picture ─► terminal, html, sarif, perfetto
 //! advice              what to change, and what was tried of it
+//! explain             one finding at length
 //! exploration         whether every schedule was seen
 //! compare             several schedulers side by side
 //! violations          atomicity violations and properties
@@ -12,6 +13,7 @@
 
 pub mod advice;
 pub mod compare;
+pub mod explain;
 pub mod exploration;
 pub mod html;
 pub mod junit;

@@ -2,6 +2,7 @@
 //! files, text and an exit code.
 
 mod compare;
+mod explain;
 mod generated;
 mod hunt;
 mod hunt_summary;
@@ -33,6 +34,8 @@ pub fn run(command: Command) -> Result<u8, Failure> {
         Command::Verify(args) => verify(&args),
         Command::Trace(command) => trace::command(&command),
         Command::Report(args) => show::command(&args),
+        Command::Explain(args) => explain::explain(&args),
+        Command::Doctor(args) => explain::doctor(&args),
         Command::AgentPath(args) => agent_path(&args),
         Command::Completions(args) => generated::completions(&args),
         Command::Man(args) => generated::man(&args),

@@ -12,6 +12,7 @@ mod control;
 mod ends;
 mod exec;
 mod exit_codes;
+mod explain;
 mod followed;
 mod held;
 mod hunt;

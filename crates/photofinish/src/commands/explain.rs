@@ -1,0 +1,49 @@
+//! `explain` and `doctor`: what people ask before and after a run.
+
+use crate::args::{Doctor, Explain};
+use crate::exit::{self, Failure};
+use crate::say::say;
+use anyhow::Context;
+use engine::doctor::{Health, examine};
+use engine::saved;
+use findings::text::clean_lines;
+
+pub fn explain(args: &Explain) -> Result<u8, Failure> {
+    let report = saved::load(&args.from, args.result)?;
+    let mut text = Vec::new();
+    if !report::explain::explain(&report, &args.id, &mut text)? {
+        return Err(Failure::usage(format!(
+            "{} has no {}; `photofinish report {}` lists what there is",
+            args.from.display(),
+            args.id,
+            args.from.display()
+        )));
+    }
+    let text = String::from_utf8(text).context("the explanation is no text")?;
+    print!("{text}");
+    Ok(exit::NOTHING_FOUND)
+}
+
+pub fn doctor(args: &Doctor) -> Result<u8, Failure> {
+    let checks = examine(args.java.as_deref());
+    for check in &checks {
+        let mark = match check.health {
+            Health::Good => "ok     ",
+            Health::Warning => "warning",
+            Health::Bad => "bad    ",
+        };
+        println!("{mark} {}: {}", check.what, clean_lines(&check.found));
+        if let Some(repair) = &check.repair {
+            println!("        -> {repair}");
+        }
+    }
+    Ok(
+        match checks.iter().any(|check| check.health == Health::Bad) {
+            true => {
+                say!("photofinish: programs cannot be run here");
+                exit::NO_JAVA
+            }
+            false => exit::NOTHING_FOUND,
+        },
+    )
+}
