@@ -128,6 +128,7 @@ extern "system" fn vm_init(_: RawEnv, env: Jni, thread: Ref) {
         if let Some(hidden) = &a.hidden {
             hidden.start_watch();
         }
+        a.cut_by_the_clock();
         if let Some(control) = &a.control {
             if !control.look_up(jni) {
                 return a.fail(Fatal::java(

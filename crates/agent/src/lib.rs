@@ -50,6 +50,7 @@ mod check;
 mod classes;
 mod contexts;
 mod control;
+mod cut;
 mod direct;
 mod findings;
 mod hooks;
@@ -131,6 +132,7 @@ pub(crate) struct Agent {
     finished: Once,
     /// Runtime.halt was called: hooks and finally blocks did not run.
     halted: AtomicBool,
+    lines: cut::Lines,
 }
 
 /// The JVM, which outlives us.
@@ -468,6 +470,7 @@ unsafe fn start(
         },
         finished: Once::new(),
         halted: AtomicBool::new(false),
+        lines: cut::Lines::default(),
     };
     if AGENT.set(agent).is_err() {
         return Err("the agent is loaded twice".into());

@@ -32,6 +32,8 @@ pub struct Options {
     pub control: Settings,
     /// The agent is in every JVM that the program starts.
     pub is_in_all_jvms: bool,
+    /// Where the run is ended.
+    pub cut: protocol::Cut,
 }
 
 /// What the JVM's argument names.
@@ -73,6 +75,7 @@ impl Options {
                 .collect::<Result<_, _>>()?,
             control: Settings::new(request.control)?,
             is_in_all_jvms: false,
+            cut: request.cut,
         })
     }
 }

@@ -13,12 +13,14 @@
 //! control  runs with one thread at a time: points, switches, runs a second
 //! hidden   looking for hidden races: Phase I and Phase II
 //! explore  executions of verify: in JVMs that are used again, and in their own
+//! bugs     how soon faults that are no races are found, by each command
 //! unshared what leaving out accesses that cannot race saves
 //! offline  detectors over a generated binary trace
 //! figures  medians, means, ratios
 //! table    all of it as text
 //! ```
 
+mod bugs;
 mod compare;
 mod control;
 mod explore;
@@ -48,13 +50,18 @@ const CONTROL: &str = "control";
 const HIDDEN: &str = "hidden";
 const UNSHARED: &str = "unshared";
 const EXPLORE: &str = "explore";
+const BUGS: &str = "bugs";
+
+/// How long a fault is looked for, with `--quick` and without.
+const QUICK_HUNT: Duration = Duration::from_secs(10);
+const HUNT: Duration = Duration::from_secs(60);
 
 /// Measures what Photofinish costs, as ratios to running without it
 #[derive(Debug, Parser)]
 #[command(name = "bench", max_term_width = 100)]
 struct Args {
     /// Only these: kernels by name, `startup`, `control`, `hidden`,
-    /// `explore`, `unshared`, `offline`
+    /// `explore`, `unshared`, `offline`; `bugs`, only if named: it takes hours
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// Run everything this many times and take medians [default: 3, with --quick 1]
@@ -159,6 +166,15 @@ fn run(args: &Args) -> Result<bool> {
         print!("{}", table::explore(&costs));
         problems.extend(costs.problems);
     }
+    // It is no cost, and takes long.
+    if args.only.iter().any(|name| name == BUGS) {
+        let limit = if args.quick { QUICK_HUNT } else { HUNT };
+        print!("{}", table::bugs_heading(limit));
+        let tell = |row: &bugs::Row| print!("{}", table::bugs_line(row));
+        let hunted = bugs::measure(&args.programs, &java, work.path(), &tool, limit, tell)?;
+        print!("{}", table::bugs_found(&hunted));
+        problems.extend(hunted.problems);
+    }
     if wanted(UNSHARED) {
         print!(
             "{}",
@@ -187,7 +203,7 @@ fn check_names(only: &[String], kernels: &[Kernel]) -> Result<()> {
     let known: Vec<&str> = kernels
         .iter()
         .map(|k| k.name.as_str())
-        .chain([STARTUP, CONTROL, HIDDEN, EXPLORE, UNSHARED, OFFLINE])
+        .chain([STARTUP, CONTROL, HIDDEN, EXPLORE, BUGS, UNSHARED, OFFLINE])
         .collect();
     for name in only {
         ensure!(

@@ -1,6 +1,7 @@
 //! Everything as text. Ratios are of medians; a ratio with `>` is a lower
 //! bound, because the run was stopped.
 
+use crate::bugs::{self, Hunted};
 use crate::compare::{Cost, Row, Tool};
 use crate::control::Controlled;
 use crate::explore;
@@ -10,6 +11,7 @@ use crate::offline::{self, Offline};
 use crate::unshared::Saved;
 use driver::java::Java;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 /// A load average from here on makes the figures doubtful.
 const BUSY: f64 = 0.5;
@@ -260,6 +262,44 @@ pub fn explore(costs: &explore::Costs) -> String {
         figure(costs.first_race, "s"),
         figure(costs.sampled, "ms"),
     )
+}
+
+/// A table of Markdown: for each way found or not, executions, seconds of wall-clock time and
+/// of processor time.
+pub fn bugs_heading(limit: Duration) -> String {
+    let mut text = format!(
+        "\nfaults found within {} s:\n\n| program |",
+        limit.as_secs()
+    );
+    for (name, _) in bugs::WAYS {
+        let _ = write!(text, " {name} |");
+    }
+    text += "\n|---|";
+    text += &"---|".repeat(bugs::WAYS.len());
+    text.push('\n');
+    text
+}
+
+pub fn bugs_line(row: &bugs::Row) -> String {
+    let mut text = format!("| {} |", row.name);
+    for look in &row.looks {
+        let (wall, cpu) = (look.wall.as_secs_f64(), look.cpu.as_secs_f64());
+        let found = if look.found { "" } else { "not found, " };
+        let executions = look.executions;
+        let _ = write!(text, " {found}{executions} in {wall:.1} s ({cpu:.1} s) |");
+    }
+    text.push('\n');
+    text
+}
+
+pub fn bugs_found(hunted: &Hunted) -> String {
+    let mut text = "| found |".to_owned();
+    for at in 0..bugs::WAYS.len() {
+        let found = hunted.rows.iter().filter(|row| row.looks[at].found).count();
+        let _ = write!(text, " {found} of {} |", hunted.rows.len());
+    }
+    text.push('\n');
+    text
 }
 
 pub fn unshared(rows: &[Saved]) -> String {

@@ -1,17 +1,14 @@
-//! Many runs side by side, in processes of their own, with results in the
-//! order of the requests: what comes out does not depend on how many run at
-//! once.
+//! Many runs side by side: in processes of their own, or in workers, which stay from one
+//! piece of work to the next.
 //!
 //! The consumer of the results can say that it has seen enough; what still runs
-//! then is killed and never looked at. No run is started far ahead of the
-//! results that were taken.
+//! then is killed and never looked at.
 
 use crate::interrupt::Interrupts;
 use crate::process::{self, Event, Running, Stopped, wait_any};
 use crate::run::{Request, RunError, RunResult, Waiting};
 use crate::worker::Worker;
 use protocol::execution::{Answer, Ask};
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -77,31 +74,17 @@ pub fn run_as_it_comes<'a>(
     interrupts: &Interrupts,
     work: &mut impl Work<'a>,
 ) -> Result<Ended, RunError> {
-    let mut pool = Pool {
-        jobs: jobs.max(1),
-        deadline,
-        interrupts,
-        running: Vec::new(),
-        requests: Vec::new(),
-        crew: Vec::new(),
-        started: 0,
-        interrupted: false,
-        patience: Duration::MAX,
-    };
-    let ended = pool.work(work);
-    pool.crew.clear();
-    clear(&mut pool.running, interrupts)?;
-    ended
+    Pool::new(jobs, interrupts).run(deadline, work)
 }
 
-struct Pool<'a, 'i> {
+/// Does one piece of work after the other; workers stay from one to the next. Nothing
+/// else may run in between: what its workers say would be missed.
+#[derive(Debug)]
+pub struct Pool<'i> {
     jobs: usize,
-    deadline: Option<Instant>,
     interrupts: &'i Interrupts,
-    /// Of the requests, and of the crew.
+    /// Those of the crew, and what runs besides.
     running: Vec<Running>,
-    /// By process.
-    requests: Vec<(u32, usize, Box<Request<'a>>, Waiting)>,
     crew: Vec<Worker>,
     started: usize,
     interrupted: bool,
@@ -109,11 +92,75 @@ struct Pool<'a, 'i> {
     patience: Duration,
 }
 
-impl<'a> Pool<'a, '_> {
+impl<'i> Pool<'i> {
+    pub fn new(jobs: usize, interrupts: &'i Interrupts) -> Pool<'i> {
+        Pool {
+            jobs: jobs.max(1),
+            interrupts,
+            running: Vec::new(),
+            crew: Vec::new(),
+            started: 0,
+            interrupted: false,
+            patience: Duration::MAX,
+        }
+    }
+
+    /// Does what there is to do, as [`run_as_it_comes`].
+    pub fn run<'a>(
+        &mut self,
+        deadline: Option<Instant>,
+        work: &mut impl Work<'a>,
+    ) -> Result<Ended, RunError> {
+        let mut round = Round {
+            pool: self,
+            deadline,
+            requests: Vec::new(),
+        };
+        let ended = round.work(work);
+        round.leave()?;
+        ended
+    }
+
+    /// A process of the pool has ended; its number, if it was a worker that had something
+    /// to do.
+    fn dismiss(&mut self, pid: u32) -> Option<usize> {
+        let at = self.crew.iter().position(|m| m.pid == pid)?;
+        let (number, _) = self.crew.swap_remove(at).busy?;
+        Some(number)
+    }
+
+    /// A worker has answered; the number of what it was asked.
+    fn answered(&mut self, pid: u32, answer: &Answer) -> Option<usize> {
+        let member = self.crew.iter_mut().find(|m| m.pid == pid)?;
+        if answer.is_last {
+            member.retire();
+        }
+        let (number, _) = member.busy.take()?;
+        Some(number)
+    }
+}
+
+impl Drop for Pool<'_> {
+    fn drop(&mut self) {
+        self.crew.clear();
+        // One that cannot be ended is not worth another word here.
+        let _ = clear(&mut self.running, self.interrupts);
+    }
+}
+
+/// One piece of work.
+struct Round<'a, 'p, 'i> {
+    pool: &'p mut Pool<'i>,
+    deadline: Option<Instant>,
+    /// By process.
+    requests: Vec<(u32, usize, Box<Request<'a>>, Waiting)>,
+}
+
+impl<'a> Round<'a, '_, '_> {
     fn work(&mut self, work: &mut impl Work<'a>) -> Result<Ended, RunError> {
         loop {
-            while !self.interrupted && self.busy() < self.jobs {
-                let number = self.started;
+            while !self.pool.interrupted && self.busy() < self.pool.jobs {
+                let number = self.pool.started;
                 let flow = match work.next(number) {
                     Next::Run(request) => self.start(number, request)?,
                     Next::Ask(kind, job) => self.ask(work, number, kind, &job)?,
@@ -124,17 +171,21 @@ impl<'a> Pool<'a, '_> {
                 }
             }
             if self.busy() == 0 {
-                return Ok(match self.interrupted {
+                return Ok(match self.pool.interrupted {
                     true => Ended::Interrupted,
                     false => Ended::All,
                 });
             }
-            let look = (!self.crew.is_empty()).then(|| Instant::now() + LOOK);
-            let taken = match process::wait(&mut self.running, self.interrupts, look)? {
+            let look = (!self.pool.crew.is_empty()).then(|| Instant::now() + LOOK);
+            let pool = &mut *self.pool;
+            let taken = match process::wait(&mut pool.running, pool.interrupts, look)? {
                 Event::Ended(at, status) => self.ended(work, at, status),
-                Event::Answer(pid, answer) => self.answered(work, pid, answer),
+                Event::Answer(pid, answer) => match pool.answered(pid, &answer) {
+                    Some(number) => work.take(number, WorkResult::Answer(answer)),
+                    None => ControlFlow::Continue(()),
+                },
                 Event::Interrupted => {
-                    self.interrupted = true;
+                    pool.interrupted = true;
                     ControlFlow::Continue(())
                 }
                 Event::Tick => {
@@ -149,7 +200,7 @@ impl<'a> Pool<'a, '_> {
     }
 
     fn busy(&self) -> usize {
-        let working = self.crew.iter().filter(|m| m.busy.is_some());
+        let working = self.pool.crew.iter().filter(|m| m.busy.is_some());
         self.requests.len() + working.count()
     }
 
@@ -159,11 +210,11 @@ impl<'a> Pool<'a, '_> {
         request: Box<Request<'a>>,
     ) -> Result<ControlFlow<()>, RunError> {
         let waiting = Waiting::for_run_in(&request.out);
-        let running = Running::start(request.job()?, self.interrupts)?;
+        let running = Running::start(request.job()?, self.pool.interrupts)?;
         self.requests
             .push((running.pid(), number, request, waiting));
-        self.running.push(running);
-        self.started += 1;
+        self.pool.running.push(running);
+        self.pool.started += 1;
         Ok(ControlFlow::Continue(()))
     }
 
@@ -175,27 +226,28 @@ impl<'a> Pool<'a, '_> {
         kind: u64,
         job: &Ask,
     ) -> Result<ControlFlow<()>, RunError> {
-        self.started += 1;
+        let pool = &mut *self.pool;
+        pool.started += 1;
         let free = |m: &Worker| m.is_free() && m.kind == kind;
-        let at = match self.crew.iter().position(free) {
+        let at = match pool.crew.iter().position(free) {
             Some(at) => at,
             None => {
-                for other in self.crew.iter_mut().filter(|m| m.kind != kind) {
+                for other in pool.crew.iter_mut().filter(|m| m.kind != kind) {
                     other.retire();
                 }
                 let Some(request) = work.hire() else {
                     return Ok(work.take(number, WorkResult::Died));
                 };
                 let watchdog = request.options.control.as_ref().and_then(|c| c.watchdog);
-                self.patience =
+                pool.patience =
                     watchdog.map_or(Duration::MAX, |s| Duration::from_secs(s) + HEAD_START);
-                let (member, running) = Worker::spawn(&request, kind, self.interrupts)?;
-                self.running.push(running);
-                self.crew.push(member);
-                self.crew.len() - 1
+                let (member, running) = Worker::spawn(&request, kind, pool.interrupts)?;
+                pool.running.push(running);
+                pool.crew.push(member);
+                pool.crew.len() - 1
             }
         };
-        self.crew[at].ask(number, job);
+        pool.crew[at].ask(number, job);
         Ok(ControlFlow::Continue(()))
     }
 
@@ -205,54 +257,61 @@ impl<'a> Pool<'a, '_> {
         at: usize,
         status: ExitStatus,
     ) -> ControlFlow<()> {
-        let running = self.running.swap_remove(at);
+        let running = self.pool.running.swap_remove(at);
         let pid = running.pid();
-        if let Some(at) = self.crew.iter().position(|m| m.pid == pid) {
-            let member = self.crew.swap_remove(at);
-            return match member.busy {
-                Some((number, _)) => work.take(number, WorkResult::Died),
-                None => ControlFlow::Continue(()),
-            };
+        if let Some(number) = self.pool.dismiss(pid) {
+            return work.take(number, WorkResult::Died);
         }
-        let outcome = running.finish(status);
         let Some(at) = self.requests.iter().position(|(of, ..)| *of == pid) else {
             return ControlFlow::Continue(());
         };
+        let outcome = running.finish(status);
         let (_, number, request, waiting) = self.requests.swap_remove(at);
         drop(waiting);
-        self.interrupted |= outcome.stopped == Some(Stopped::Interrupted);
+        self.pool.interrupted |= outcome.stopped == Some(Stopped::Interrupted);
         work.take(number, WorkResult::Run(Box::new(request.collect(outcome))))
-    }
-
-    fn answered(
-        &mut self,
-        work: &mut impl Work<'a>,
-        pid: u32,
-        answer: Box<Answer>,
-    ) -> ControlFlow<()> {
-        let Some(member) = self.crew.iter_mut().find(|m| m.pid == pid) else {
-            return ControlFlow::Continue(());
-        };
-        if answer.is_last {
-            member.retire();
-        }
-        match member.busy.take() {
-            Some((number, _)) => work.take(number, WorkResult::Answer(answer)),
-            None => ControlFlow::Continue(()),
-        }
     }
 
     /// Ends workers that get nowhere, or have no more time.
     fn look(&mut self) {
         let late = self.deadline.is_some_and(|at| at <= Instant::now());
-        for member in &self.crew {
-            if member.is_over(self.patience) || late && member.busy.is_some() {
-                let process = self.running.iter_mut().find(|r| r.pid() == member.pid);
+        let pool = &mut *self.pool;
+        for member in &pool.crew {
+            if member.is_over(pool.patience) || late && member.busy.is_some() {
+                let process = pool.running.iter_mut().find(|r| r.pid() == member.pid);
                 if let Some(process) = process {
                     process.abandon();
                 }
             }
         }
+    }
+
+    /// Ends what still runs besides the crew, whose answers nobody awaits any more.
+    fn leave(mut self) -> Result<(), RunError> {
+        let pool = &mut *self.pool;
+        for (pid, ..) in &self.requests {
+            let mut running = pool.running.iter_mut();
+            if let Some(process) = running.find(|r| r.pid() == *pid) {
+                process.abandon();
+            }
+        }
+        while !self.requests.is_empty() {
+            match process::wait(&mut pool.running, pool.interrupts, None)? {
+                Event::Ended(at, status) => {
+                    let running = pool.running.swap_remove(at);
+                    let pid = running.pid();
+                    pool.dismiss(pid);
+                    running.finish(status);
+                    self.requests.retain(|(of, ..)| *of != pid);
+                }
+                Event::Answer(pid, answer) => {
+                    pool.answered(pid, &answer);
+                }
+                Event::Interrupted => pool.interrupted = true,
+                Event::Tick => {}
+            }
+        }
+        Ok(())
     }
 }
 
@@ -264,58 +323,4 @@ fn clear(running: &mut Vec<Running>, interrupts: &Interrupts) -> Result<(), RunE
         running.swap_remove(at).finish(status);
     }
     Ok(())
-}
-
-/// Runs what `next` gives for 0, 1, 2, ... until it gives nothing, at most
-/// `jobs` at a time, and hands each result to `take` in that order.
-pub fn run_all<'a>(
-    jobs: usize,
-    interrupts: &Interrupts,
-    mut next: impl FnMut(usize) -> Option<Request<'a>>,
-    mut take: impl FnMut(usize, RunResult) -> ControlFlow<()>,
-) -> Result<Ended, RunError> {
-    let jobs = jobs.max(1);
-    let mut running: Vec<Running> = Vec::new();
-    let mut requests: Vec<(usize, Request<'a>, Waiting)> = Vec::new();
-    let mut done: BTreeMap<usize, RunResult> = BTreeMap::new();
-    let (mut started, mut taken) = (0, 0);
-    let mut last = false;
-    let mut interrupted = false;
-    let mut work = || -> Result<Ended, RunError> {
-        loop {
-            while !last && !interrupted && running.len() < jobs && started < taken + 2 * jobs {
-                match next(started) {
-                    None => last = true,
-                    Some(request) => {
-                        let waiting = Waiting::for_run_in(&request.out);
-                        running.push(Running::start(request.job()?, interrupts)?);
-                        requests.push((started, request, waiting));
-                        started += 1;
-                    }
-                }
-            }
-            if running.is_empty() {
-                return Ok(if interrupted {
-                    Ended::Interrupted
-                } else {
-                    Ended::All
-                });
-            }
-            let (at, status) = wait_any(&mut running, interrupts)?;
-            let outcome = running.swap_remove(at).finish(status);
-            let (number, request, waiting) = requests.swap_remove(at);
-            drop(waiting);
-            interrupted |= outcome.stopped == Some(Stopped::Interrupted);
-            done.insert(number, request.collect(outcome)?);
-            while let Some(result) = done.remove(&taken) {
-                if take(taken, result).is_break() {
-                    return Ok(Ended::Enough);
-                }
-                taken += 1;
-            }
-        }
-    };
-    let ended = work();
-    clear(&mut running, interrupts)?;
-    ended
 }

@@ -4,9 +4,9 @@
 use driver::interrupt::Interrupts;
 use driver::java::Java;
 use driver::options::{Control, Mode, RunRequest};
-use driver::pool::{Ended, run_all};
+use driver::pool::{Ended, Next, Work, WorkResult, run_as_it_comes};
 use driver::process::{Input, Output, Stopped};
-use driver::run::Request;
+use driver::run::{Request, RunResult};
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -83,24 +83,54 @@ impl Pool {
     }
 }
 
+/// JVMs of their own, and what is done with their results.
+struct Runs<N, T> {
+    next: N,
+    take: T,
+}
+
+impl<'a, N, T> Work<'a> for Runs<N, T>
+where
+    N: FnMut(usize) -> Option<Request<'a>>,
+    T: FnMut(usize, RunResult) -> ControlFlow<()>,
+{
+    fn next(&mut self, number: usize) -> Next<'a> {
+        match (self.next)(number) {
+            Some(request) => Next::Run(Box::new(request)),
+            None => Next::Done,
+        }
+    }
+
+    fn hire(&mut self) -> Option<Request<'a>> {
+        None
+    }
+
+    fn take(&mut self, number: usize, came: WorkResult) -> ControlFlow<()> {
+        match came {
+            WorkResult::Run(run) => (self.take)(number, run.unwrap()),
+            WorkResult::Answer(_) | WorkResult::Died => unreachable!("there are no workers"),
+        }
+    }
+}
+
 #[test]
-fn results_come_in_order_whichever_run_is_faster() {
+fn results_have_the_numbers_of_their_requests() {
     let seeds = [9, 1, 7, 0, 3, 8, 2, 2, 9, 0];
     for jobs in [1, 2, 5] {
         let pool = Pool::new();
         let interrupts = Interrupts::catch().unwrap();
         let mut got = Vec::new();
-        let ended = run_all(
-            jobs,
-            &interrupts,
-            |n| Some(pool.request(n, *seeds.get(n)?)),
-            |n, result| {
+        let mut work = Runs {
+            next: |n| Some(pool.request(n, *seeds.get(n)?)),
+            take: |n, result: RunResult| {
                 got.push((n, String::from_utf8(result.outcome.stdout).unwrap()));
                 ControlFlow::Continue(())
             },
-        );
+        };
+        let ended = run_as_it_comes(jobs, None, &interrupts, &mut work);
         assert_eq!(ended.unwrap(), Ended::All);
         let wanted: Vec<_> = seeds.iter().map(u64::to_string).enumerate().collect();
+        got.sort();
         assert_eq!(got, wanted);
     }
 }
@@ -111,19 +141,18 @@ fn enough_is_enough_and_nothing_is_left_running() {
     let interrupts = Interrupts::catch().unwrap();
     let began = Instant::now();
     let mut started = 0;
-    let ended = run_all(
-        3,
-        &interrupts,
-        |n| {
+    let mut work = Runs {
+        next: |n| {
             started += 1;
             // All but the first two take for ever.
             Some(pool.request(n, if n < 2 { 1 } else { 99 }))
         },
-        |n, _| match n {
+        take: |n, _| match n {
             1 => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         },
-    );
+    };
+    let ended = run_as_it_comes(3, None, &interrupts, &mut work);
     assert_eq!(ended.unwrap(), Ended::Enough);
     assert!(began.elapsed() < Duration::from_secs(20));
     assert!(started <= 6, "{started} started to get two results");
@@ -135,21 +164,20 @@ fn ctrl_c_stops_all() {
     let interrupts = Interrupts::catch().unwrap();
     let me = std::process::id().to_string();
     let mut stopped = Vec::new();
-    let ended = run_all(
-        2,
-        &interrupts,
-        |n| {
+    let mut work = Runs {
+        next: |n| {
             if n == 1 {
                 let sent = Command::new("kill").args(["-s", "INT", &me]).status();
                 assert!(sent.unwrap().success());
             }
             Some(pool.request(n, 99))
         },
-        |_, result| {
+        take: |_, result: RunResult| {
             stopped.push(result.outcome.stopped);
             ControlFlow::Continue(())
         },
-    );
+    };
+    let ended = run_as_it_comes(2, None, &interrupts, &mut work);
     assert_eq!(ended.unwrap(), Ended::Interrupted);
     assert!(!stopped.is_empty());
     assert!(stopped.iter().all(|s| *s == Some(Stopped::Interrupted)));

@@ -1,6 +1,7 @@
 //! What all commands are told: how to start the program, and how its runs are
 //! controlled. What only one command is told stands beside that command.
 
+use driver::options::Cut;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +22,8 @@ pub struct LaunchConfig {
     pub check_unshared: bool,
     /// Stop each run after this long; `confirm` and `hunt`: all of them.
     pub time_limit: Option<Duration>,
+    /// End each run where the program would go on for long, or for ever.
+    pub cut: Cut,
     /// The java launcher or JDK directory; if none, JAVA_HOME, then PATH.
     pub java: Option<PathBuf>,
     /// Keep the raw findings of each run in a directory below this one.

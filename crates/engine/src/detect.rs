@@ -3,7 +3,7 @@
 use crate::config::{ControlConfig, LaunchConfig};
 use crate::controlled_run::{self, SavePace};
 use crate::error::Error;
-use crate::executions::{self, Execution, Series, Taker, keys};
+use crate::executions::{Execution, Executions, Series, Taker, keys};
 use crate::launch::{Launcher, Plan};
 use crate::may_trigger::Hidden;
 use crate::progress::Progress;
@@ -20,6 +20,7 @@ use findings::finding::Findings;
 use findings::result::Report;
 use findings::suppress::Suppressions;
 use protocol::RunEnd;
+use protocol::execution::AskedSeed;
 pub use schedule::Scheduler;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -43,6 +44,8 @@ pub struct DetectConfig {
     pub runs: u32,
     /// Stop before that when controlled runs show nothing new for long.
     pub until_saturated: bool,
+    /// Stop when controlled runs show a race, a deadlock or an uncaught exception.
+    pub stop_at_first: bool,
     /// Controlled runs side by side.
     pub jobs: usize,
     /// Every run is to have a JVM of its own.
@@ -67,6 +70,7 @@ impl Default for DetectConfig {
             scheduler: Scheduler::default(),
             runs: 1,
             until_saturated: false,
+            stop_at_first: false,
             jobs: 1,
             isolate: false,
             depth: None,
@@ -188,18 +192,17 @@ impl<'a> ScheduledRuns<'a> {
         let strategy = config.scheduler.name();
         let mut control = controlled_run::control(&config.control, strategy, config.control.seed);
         control.depth = config.depth;
+        let plan = Plan {
+            control: Some(control),
+            time_limit: config.launch.time_limit,
+            ..Plan::new(mode, config.output)
+        };
+        let mut executions = Executions::new(launcher, plan, vec![], config.jobs, config.isolate);
         let series = Series {
-            launcher,
-            plan: Plan {
-                control: Some(control),
-                time_limit: config.launch.time_limit,
-                ..Plan::new(mode, config.output)
-            },
             count: config.runs.into(),
+            asked: &|number| AskedSeed(0, controlled_run::seed(&config.control, number)),
             alone: 0,
-            jobs: config.jobs,
             deadline: None,
-            isolate: config.isolate,
             name: "run".to_owned(),
         };
         let mut taken = TakenRuns {
@@ -214,7 +217,7 @@ impl<'a> ScheduledRuns<'a> {
             listed: 0,
         };
         progress.step(&format!("run 1 of {}", config.runs));
-        let made = executions::make(&series, &mut taken)?;
+        let made = executions.make(&series, &mut taken)?;
         let (tried, different) = (taken.tried, taken.orders.len() as u64);
         let (saturated, since_new) = (taken.is_saturated(), taken.since_new());
         if made.ended == Ended::Interrupted {
@@ -406,6 +409,7 @@ impl Taker for TakenRuns<'_, '_> {
             .and_then(|s| s.control.as_ref());
         let order = control.and_then(|c| c.partial_order);
         let is_different = order.is_some_and(|order| self.orders.insert(order));
+        let has_shown = !keys(&run.findings).is_empty();
         let known = self.shown.len();
         let is_new = execution.dir.is_some();
         if is_new {
@@ -435,9 +439,13 @@ impl Taker for TakenRuns<'_, '_> {
             true => self.progress.step(&text),
             false => self.progress.doing(&text),
         }
-        Ok(match self.session.is_over() || self.is_saturated() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        })
+        let config = self.runs.config;
+        let has_enough = config.stop_at_first && has_shown;
+        Ok(
+            match has_enough || self.session.is_over() || self.is_saturated() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            },
+        )
     }
 }

@@ -182,6 +182,11 @@ impl<'a> Launcher<'a> {
         RunDir::temporary()
     }
 
+    /// Whether runs are ended where the program would go on.
+    pub fn cuts(&self) -> bool {
+        !self.config.cut.is_none()
+    }
+
     /// For runs of this program.
     pub fn session(&self) -> Session {
         Session::new(self.config)
@@ -192,8 +197,19 @@ impl<'a> Launcher<'a> {
         &self.config.program
     }
 
-    /// The program alone, without the agent; nobody sees its output.
+    /// The program alone, without the agent, unless that is needed to end it; nobody sees its
+    /// output.
     pub fn native(&self, input: Input, time_limit: Option<Duration>) -> Result<Outcome, Error> {
+        if !self.config.cut.is_none() {
+            let plan = Plan {
+                // Nothing is instrumented.
+                exclude: vec!["**".to_owned()],
+                input,
+                time_limit,
+                ..Plan::new(Mode::None, Output::Capture)
+            };
+            return Ok(self.run_in(&self.scratch()?, plan)?.outcome);
+        }
         let mut command = self.java.command();
         command.args(&self.config.program);
         let job = Job {
@@ -236,6 +252,7 @@ impl<'a> Launcher<'a> {
                 trace: plan.trace,
                 repairs: plan.repairs,
                 control,
+                cut: self.config.cut.clone(),
             },
             args: &self.config.program,
             directory: self.directory.as_deref(),

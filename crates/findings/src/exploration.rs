@@ -47,6 +47,17 @@ pub struct Samples {
     pub made: u64,
     /// Classes of equivalent executions among them.
     pub different: u64,
+    /// How many classes there are, by estimate from those that were met once and twice, and the
+    /// standard error of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes_error: Option<f64>,
+    /// Executions within bounds on preemptions, and the largest bound within which all
+    /// schedules were explored.
+    pub bounded: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preemptions: Option<u32>,
     /// With which probability PCT would have met a bug of depth 1, 2 and so on.
     pub pct_probability: Vec<f64>,
 }

@@ -14,7 +14,7 @@ pub use compare::Compare;
 pub use explain::{Doctor, Explain};
 pub use hunt::{Completions, Hunt, Man};
 pub use registry::Detector;
-pub use verify::Verify;
+pub use verify::{StopAt, Verify};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use driver::options::Statement;
@@ -202,6 +202,9 @@ pub struct Detect {
     /// new: no new order of dependent operations, and no new finding
     #[arg(long, value_enum, value_name = "WHEN")]
     pub until: Option<Until>,
+    /// Stop when controlled runs show a race, a deadlock or an uncaught exception
+    #[arg(long, value_enum, value_name = "first")]
+    pub stop_at: Option<StopAt>,
     /// Controlled runs side by side
     #[arg(short, long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: u32,
@@ -470,6 +473,13 @@ pub struct Launch {
     /// `90s`, `2m`, `1h`
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub time_limit: Option<Duration>,
+    /// End each run when a line that the program prints contains this text: for programs that run
+    /// for long, or for ever
+    #[arg(long, value_name = "TEXT")]
+    pub stop_after: Option<String>,
+    /// End each run when the program has run for this long, by its own clock
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub cut_after: Option<Duration>,
     /// The java launcher or JDK directory [default: JAVA_HOME, then PATH]
     #[arg(long, value_name = "PATH")]
     pub java: Option<PathBuf>,

@@ -24,10 +24,14 @@ pub enum Execution {
 pub enum Ask {
     /// An execution of an exploration.
     Job(explore::Job),
-    /// Executions by the strategy of the worker's request, with these seeds in this
-    /// order. The worker may answer after fewer than all, but makes the first.
-    Seeds { first: u64, count: u64 },
+    /// Executions by strategies, in this order. The worker may answer after fewer than all,
+    /// but makes the first.
+    Seeds(Vec<AskedSeed>),
 }
+
+/// An execution by a strategy: the variant of the worker's request, and the seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedSeed(pub usize, pub u64);
 
 /// What a worker says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

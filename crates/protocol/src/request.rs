@@ -24,6 +24,24 @@ pub struct RunRequest {
     pub repairs: Vec<String>,
     /// None: the operating system decides who runs.
     pub control: Option<Control>,
+    /// Where a program that does not end by itself, or not soon, is ended.
+    pub cut: Cut,
+}
+
+/// A run is ended as if the program had ended it, with exit code 0, but without its hooks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cut {
+    /// When a line that it prints contains this text,
+    pub text: Option<String>,
+    /// or when its clock has advanced by so many milliseconds.
+    pub millis: Option<u64>,
+}
+
+impl Cut {
+    pub fn is_none(&self) -> bool {
+        *self == Cut::default()
+    }
 }
 
 /// What the agent does with the events of the run. In JSON the name of a detector,
@@ -171,6 +189,18 @@ pub struct Control {
     pub relation: Option<PathBuf>,
     #[serde(default)]
     pub frames: Option<u32>,
+    /// Of a worker: in what its executions differ. Where there is none, they are as is said
+    /// above.
+    #[serde(default)]
+    pub variants: Vec<Variant>,
+}
+
+/// In what executions of one worker may differ besides their seeds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variant {
+    /// One of the registry of schedulers, by its name.
+    pub scheduler: String,
+    pub pair: Option<[Vec<Statement>; 2]>,
 }
 
 impl Control {
@@ -191,6 +221,7 @@ impl Control {
             debugger: false,
             relation: None,
             frames: None,
+            variants: Vec::new(),
         }
     }
 }

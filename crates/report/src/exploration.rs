@@ -88,20 +88,32 @@ pub fn schedules(report: &Report) -> Option<String> {
 
 /// What was looked at besides, where not all could be.
 fn sampled(samples: &Samples) -> String {
+    let mut text = match samples.preemptions {
+        Some(bound) => format!(
+            "  = all schedules with at most {} were explored\n",
+            counted(bound.into(), "preemption", "preemptions")
+        ),
+        None => String::new(),
+    };
     if samples.made == 0 {
-        return String::new();
+        return text;
     }
     let promises: Vec<String> = (1..)
         .zip(&samples.pct_probability)
         .map(|(depth, p)| format!("{:.0}% at depth {depth}", p * 100.0))
         .collect();
-    format!(
-        "  = besides, {} schedules were sampled, {} of them different; PCT would have met a bug \
+    let classes = match (samples.classes, samples.classes_error) {
+        (Some(all), Some(error)) => format!(" (of about {all:.0} \u{b1} {error:.0}, or more)"),
+        _ => String::new(),
+    };
+    text += &format!(
+        "  = besides, {} schedules were sampled, {} of them different{classes}; PCT would have met a bug \
          with probability of at least {}\n",
         samples.made,
         samples.different,
         promises.join(", ")
-    )
+    );
+    text
 }
 
 #[cfg(test)]

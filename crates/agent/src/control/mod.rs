@@ -99,8 +99,11 @@ struct State {
     seed: u64,
     journal: Journal,
     hits: u64,
-    /// Target sites that have come to a point, and what they do.
-    targets: FxHashMap<u32, Kind>,
+    /// Which variant of the worker's executions this is.
+    variant: usize,
+    /// Target sites that have come to a point, and what they do; none if they are targets
+    /// of other executions.
+    targets: FxHashMap<u32, Option<Kind>>,
     /// Sides of the pair that have, as bits.
     reached: u8,
     /// Processes that the program has started and whose end nobody awaits yet.
@@ -114,6 +117,7 @@ impl State {
             seed,
             journal,
             hits: 0,
+            variant: 0,
             targets: FxHashMap::default(),
             reached: 0,
             forked: FxHashSet::default(),
@@ -313,7 +317,12 @@ impl Control {
         let next = ask(&mut state.world);
         self.note_steps(a, &mut state);
         self.publish(&state.world);
-        self.now.store(state.world.now(), Ordering::Relaxed);
+        let now = state.world.now();
+        self.now.store(now, Ordering::Relaxed);
+        if a.is_cut_at(now) {
+            drop(state);
+            a.end_here();
+        }
         next
     }
 
@@ -538,6 +547,7 @@ impl Control {
             world,
             seed,
             hits,
+            variant,
             reached,
             ..
         } = &mut *state;
@@ -555,7 +565,7 @@ impl Control {
             Some(exploring::describe(at))
         });
         ControlSummary {
-            strategy: self.settings.name().to_owned(),
+            strategy: self.settings.name_of(*variant).to_owned(),
             seed: *seed,
             steps: counts.steps,
             switches: counts.switches,

@@ -104,7 +104,7 @@ impl Control {
     /// to read yet.
     pub fn may_wait(&self, jni: Jni, stream: Ref) -> bool {
         use rustix::event::{PollFd, PollFlags, poll};
-        let Some(number) = self.file_number(jni, stream) else {
+        let Some(number) = jni.file_number(stream) else {
             return false;
         };
         // SAFETY: only looked at, while the stream that owns it is alive.
@@ -115,19 +115,6 @@ impl Control {
             tv_nsec: 0,
         };
         poll(&mut fds, Some(&now)) == Ok(0)
-    }
-
-    pub(super) fn file_number(&self, jni: Jni, stream: Ref) -> Option<i32> {
-        let class = jni.class_of(stream);
-        let descriptor = jni.reference_field(class, "fd", "Ljava/io/FileDescriptor;")?;
-        let fd = jni.object_field(stream, descriptor);
-        if fd.is_null() {
-            return None;
-        }
-        let number = jni.field(jni.class_of(fd.get()), "fd")?;
-        u32::try_from(jni.int_field(fd.get(), number))
-            .ok()
-            .map(|n| n as i32)
     }
 
     /// Whether the object is a live thread that is not controlled: one of the JDK's. Who waits

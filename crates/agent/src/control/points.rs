@@ -18,7 +18,10 @@ impl Control {
             return;
         };
         if op.kind == Kind::Read {
-            op.kind = self.target_kind(a, op.site);
+            match self.target_kind(a, op.site) {
+                Some(kind) => op.kind = kind,
+                None => return,
+            }
         }
         if op.kind.gives_way() && self.lock().world.is_polling() {
             std::thread::sleep(POLL);
@@ -31,8 +34,13 @@ impl Control {
         let Some(me) = Place::current() else {
             return;
         };
-        for range in &mut ranges {
-            range.op.kind = self.target_kind(a, range.op.site);
+        ranges.retain_mut(|range| {
+            let kind = self.target_kind(a, range.op.site);
+            range.op.kind = kind.unwrap_or(range.op.kind);
+            kind.is_some()
+        });
+        if ranges.is_empty() {
+            return;
         }
         self.decide(a, jni, me, |world| world.ranges(me.thread, &ranges));
     }
@@ -88,16 +96,19 @@ impl Control {
         self.lock().world.failed();
     }
 
-    /// What the statement at a target site does; the strategy is told of it first.
-    fn target_kind(&self, a: &Agent, site: u32) -> Kind {
+    /// What the statement at a target site does; the strategy is told of it first. None if it
+    /// is a target of other executions of this worker.
+    fn target_kind(&self, a: &Agent, site: u32) -> Option<Kind> {
         let mut state = self.lock();
         if let Some(kind) = state.targets.get(&site) {
             return *kind;
         }
-        let kind = target_kind(a, site);
+        let described = super::journal::describe(a, site);
+        let sides = described.map(|site| self.settings.sides(state.variant, &site));
+        let elsewhere = self.settings.has_variants() && sides == Some(0);
+        let kind = (!elsewhere).then(|| target_kind(a, site));
         state.targets.insert(site, kind);
-        if let Some(described) = super::journal::describe(a, site) {
-            let sides = self.settings.sides(&described);
+        if let (Some(sides), Some(_)) = (sides, kind) {
             state.reached |= sides;
             state.world.tell(Fact::Target { site, sides });
         }

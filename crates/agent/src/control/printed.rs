@@ -64,7 +64,7 @@ impl super::Control {
     /// not get.
     pub fn has_read(&self, jni: Jni, stream: Ref) {
         if let Some(worker) = &self.worker
-            && self.file_number(jni, stream) == Some(0)
+            && jni.file_number(stream) == Some(0)
         {
             worker.complain("it reads its standard input");
         }
@@ -80,7 +80,7 @@ impl super::Control {
         let Some(worker) = &self.worker else {
             return false;
         };
-        let file = self.file_number(jni, stream);
+        let file = jni.file_number(stream);
         let Some(file) = file.filter(|n| (1..=2).contains(n)) else {
             return false;
         };

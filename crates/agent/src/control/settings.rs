@@ -30,6 +30,8 @@ pub struct Settings {
     /// The same, by sides, and as logs have it.
     pair: [Vec<Statement>; 2],
     pub pair_text: String,
+    /// Of a worker's executions.
+    variants: Vec<Variant>,
     pub log: Option<PathBuf>,
     pub max_steps: u64,
     /// One step of so many wakes a thread for no reason; 0: never.
@@ -47,6 +49,13 @@ pub struct Settings {
     pub frames: u32,
 }
 
+/// In what an execution of a worker differs from others.
+#[derive(Clone, Debug)]
+struct Variant {
+    scheduler: String,
+    pair: [Vec<Statement>; 2],
+}
+
 impl Settings {
     pub fn new(asked: Option<Control>) -> Result<Settings, String> {
         let params = Params::default();
@@ -57,6 +66,20 @@ impl Settings {
             None => [vec![], vec![]],
         };
         let clock = asked.clock.map(u64::try_from).transpose();
+        let variant = |v: &request::Variant| -> Result<Variant, String> {
+            Ok(Variant {
+                scheduler: v.scheduler.clone(),
+                pair: match &v.pair {
+                    Some([a, b]) => [statements(a)?, statements(b)?],
+                    None => [vec![], vec![]],
+                },
+            })
+        };
+        let variants: Result<Vec<Variant>, String> = asked.variants.iter().map(variant).collect();
+        let variants = variants?;
+        // What is no target of an execution is no point of it.
+        let mut targets = pair.concat();
+        targets.extend(variants.iter().flat_map(|v| v.pair.concat()));
         let mut settings = Settings {
             scheduler,
             worker: asked.worker,
@@ -65,10 +88,11 @@ impl Settings {
             steps: asked.steps.unwrap_or(params.steps),
             clock: clock.map_err(|_| "time begins in 1970")?.unwrap_or(CLOCK),
             targets: instrument::Control {
-                targets: pair.concat(),
+                targets,
                 ..instrument::Control::default()
             },
             pair,
+            variants,
             pair_text: asked
                 .pair
                 .as_ref()
@@ -104,6 +128,12 @@ impl Settings {
     /// How logs and reports call the scheduler.
     pub fn name(&self) -> &str {
         self.scheduler.as_ref().map_or("", Scheduler::name)
+    }
+
+    /// The same, of an execution that is this variant.
+    pub fn name_of(&self, variant: usize) -> &str {
+        let variant = self.variants.get(variant);
+        variant.map_or_else(|| self.name(), |v| &v.scheduler)
     }
 
     pub fn is_worker(&self) -> bool {
@@ -151,10 +181,18 @@ impl Settings {
         self.scheduler == Some(Scheduler::Collect)
     }
 
-    /// Which sides of the pair a statement is on: 1, 2 or both.
-    pub fn sides(&self, site: &log::Site) -> u8 {
-        let on = |side: &Vec<Statement>| side.iter().any(|s| is(s, site));
-        u8::from(on(&self.pair[0])) | u8::from(on(&self.pair[1])) << 1
+    /// Whether executions differ in more than their seeds.
+    pub fn has_variants(&self) -> bool {
+        !self.variants.is_empty()
+    }
+
+    /// Which sides of the pair a statement is on in an execution that is this variant: 1, 2
+    /// or both.
+    pub fn sides(&self, variant: usize, site: &log::Site) -> u8 {
+        let variant = self.variants.get(variant);
+        let [first, second] = variant.map_or(&self.pair, |v| &v.pair);
+        let on = |side: &[Statement]| side.iter().any(|s| is(s, site));
+        u8::from(on(first)) | u8::from(on(second)) << 1
     }
 
     /// The strategy. To repeat a run, what else decided it is taken from its log.
@@ -177,10 +215,10 @@ impl Settings {
         }
     }
 
-    /// The strategy of the registry that was asked for, with another seed.
-    pub fn reseeded(&self, seed: u64) -> Option<Decider> {
+    /// The strategy of an execution that is this variant, with another seed.
+    pub fn reseeded(&self, variant: usize, seed: u64) -> Option<Decider> {
         match &self.scheduler {
-            Some(Scheduler::Named(name)) => self.named(name, seed, None).ok(),
+            Some(Scheduler::Named(_)) => self.named(self.name_of(variant), seed, None).ok(),
             _ => None,
         }
     }

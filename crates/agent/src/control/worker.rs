@@ -14,7 +14,7 @@ use super::printed::Printed;
 use super::{Control, Journal, Place, State};
 use crate::Agent;
 use crate::jni::{Jni, Ref};
-use protocol::execution::{Answer, Ask, Seeded, WorkerRun};
+use protocol::execution::{Answer, Ask, AskedSeed, Seeded, WorkerRun};
 use protocol::{RunEnd, files};
 use rustc_hash::FxHashMap;
 use schedule::{Decider, Guided, SchedulerState, Status, Thread};
@@ -60,8 +60,8 @@ pub struct Worker {
 /// Executions that were asked for together.
 #[derive(Debug)]
 struct Batch {
-    /// Seeds that are left.
-    seeds: std::ops::Range<u64>,
+    /// Those that are left.
+    seeds: std::vec::IntoIter<AskedSeed>,
     began: Instant,
     made: Vec<WorkerRun>,
 }
@@ -69,11 +69,18 @@ struct Batch {
 impl Default for Batch {
     fn default() -> Batch {
         Batch {
-            seeds: 0..0,
+            seeds: Vec::new().into_iter(),
             began: Instant::now(),
             made: Vec::new(),
         }
     }
+}
+
+/// The execution that is next.
+struct NextExecution {
+    decider: Decider,
+    variant: usize,
+    seed: u64,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -81,21 +88,31 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Worker {
-    /// The next execution: who decides, and its seed; none if nobody is there any more.
-    fn next(&self, control: &Control, out: &Path) -> Option<(Decider, u64)> {
+    /// The next execution; none if nobody is there any more.
+    fn next(&self, control: &Control, out: &Path) -> Option<NextExecution> {
         let settings = &control.settings;
         let mut batch = lock(&self.batch);
-        if batch.seeds.is_empty() {
+        if batch.seeds.len() == 0 {
             match self.next_ask(out)? {
-                Ask::Job(job) => return Some((Guided::new(job.guide()).into(), settings.seed)),
-                Ask::Seeds { first, count } => {
-                    batch.seeds = first..first.saturating_add(count);
+                Ask::Job(job) => {
+                    return Some(NextExecution {
+                        decider: Guided::new(job.guide()).into(),
+                        variant: 0,
+                        seed: settings.seed,
+                    });
+                }
+                Ask::Seeds(seeds) => {
+                    batch.seeds = seeds.into_iter();
                     batch.began = Instant::now();
                 }
             }
         }
-        let seed = batch.seeds.next()?;
-        Some((settings.reseeded(seed)?, seed))
+        let AskedSeed(variant, seed) = batch.seeds.next()?;
+        Some(NextExecution {
+            decider: settings.reseeded(variant, seed)?,
+            variant,
+            seed,
+        })
     }
 
     fn next_ask(&self, out: &Path) -> Option<Ask> {
@@ -187,18 +204,18 @@ impl Control {
         let Some(worker) = &self.worker else {
             return false;
         };
-        let Some((decider, seed)) = worker.next(self, &a.options.out) else {
+        let Some(next) = worker.next(self, &a.options.out) else {
             crate::natives::exit_now(0);
         };
         if worker.made.fetch_add(1, Ordering::Relaxed) == 0 {
             super::place::run_on([self.cpu]);
             self.start_watch();
         }
-        self.restart(a, jni, worker, (decider, seed));
+        self.restart(a, jni, worker, next);
         true
     }
 
-    fn restart(&self, a: &Agent, jni: Jni, worker: &Worker, (decider, seed): (Decider, u64)) {
+    fn restart(&self, a: &Agent, jni: Jni, worker: &Worker, next: NextExecution) {
         Place::next_generation();
         a.findings.take();
         a.check.lock().unwrap_or_else(|e| e.into_inner()).restart();
@@ -217,10 +234,12 @@ impl Control {
             true => Journal::none(),
             false => Journal::create(&self.settings).unwrap_or_else(|_| Journal::none()),
         };
-        let mut world = SchedulerState::new(decider, seed, self.settings.max_steps);
+        let seed = next.seed;
+        let mut world = SchedulerState::new(next.decider, seed, self.settings.max_steps);
         world.wake_spuriously(self.settings.spurious);
         let mut state = self.lock();
         *state = State::new(world, journal, seed);
+        state.variant = next.variant;
         let mut places = self.places.write().unwrap_or_else(|e| e.into_inner());
         places.clear();
         drop(places);
@@ -306,10 +325,10 @@ impl Control {
         last |= unfit.is_some();
         let mut batch = lock(&worker.batch);
         batch.made.push(run);
-        if !last && !batch.seeds.is_empty() && batch.began.elapsed() < BATCH {
+        if !last && batch.seeds.len() > 0 && batch.began.elapsed() < BATCH {
             return;
         }
-        batch.seeds = 0..0;
+        batch.seeds = Vec::new().into_iter();
         let answer = Answer {
             made: std::mem::take(&mut batch.made),
             unfit,

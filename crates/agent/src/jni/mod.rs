@@ -382,6 +382,20 @@ impl<'env> Jni<'env> {
         (!self.clear()).then_some(out)
     }
 
+    /// The number of the file that a stream of java.io reads or writes.
+    pub fn file_number(self, stream: Ref) -> Option<i32> {
+        let class = self.class_of(stream);
+        let descriptor = self.reference_field(class, "fd", "Ljava/io/FileDescriptor;")?;
+        let fd = self.object_field(stream, descriptor);
+        if fd.is_null() {
+            return None;
+        }
+        let number = self.field(self.class_of(fd.get()), "fd")?;
+        u32::try_from(self.int_field(fd.get(), number))
+            .ok()
+            .map(|n| n as i32)
+    }
+
     pub fn new_bytes(self, bytes: &[u8]) -> Local<'env> {
         let n = bytes.len() as jint;
         // SAFETY: any length, and no memory throws.

@@ -27,8 +27,6 @@ wrapped! { pub(super) under_control:
     EPOLL: "sun/nio/ch/EPoll" "wait" "(IJII)I" => epoll_wait;
     FORK: "java/lang/ProcessImpl" "forkAndExec" "(I[B[B[BI[BI[B[IZ)I" => fork_and_exec;
     REAP: "java/lang/ProcessHandleImpl" "waitForProcessExit0" "(JZ)I" => await_process;
-    WRITE: "java/io/FileOutputStream" "write" "(IZ)V" => file_write;
-    WRITE_BYTES: "java/io/FileOutputStream" "writeBytes" "([BIIZ)V" => file_write_bytes;
     STDIN: "java/io/FileInputStream" "readBytes" "([BII)I" => file_read;
 }
 
@@ -221,34 +219,4 @@ extern "system" fn file_read(env: Env, this: Ref, bytes: Ref, offset: jint, leng
         controlled(env, |c, _, jni| c.has_read(jni, this));
     }
     got
-}
-
-/// What a worker's execution prints is kept.
-fn keeps<'env>(env: Env<'env>, stream: Ref, bytes: impl FnOnce() -> Option<Vec<u8>>) -> bool {
-    with(env, |a, jni| {
-        let control = a.control.as_ref();
-        control.is_some_and(|c| c.keep_printed(jni, stream, bytes))
-    })
-}
-
-extern "system" fn file_write(env: Env, this: Ref, byte: jint, append: jboolean) {
-    type Original = extern "system" fn(Env, Ref, jint, jboolean);
-    if !keeps(env, this, || Some(vec![byte as u8])) {
-        original!(WRITE as Original)(env, this, byte, append);
-    }
-}
-
-/// Where the array does not have such bytes, the original throws.
-extern "system" fn file_write_bytes(
-    env: Env,
-    this: Ref,
-    bytes: Ref,
-    offset: jint,
-    length: jint,
-    append: jboolean,
-) {
-    type Original = extern "system" fn(Env, Ref, Ref, jint, jint, jboolean);
-    if !keeps(env, this, || env.bytes(bytes, offset, length)) {
-        original!(WRITE_BYTES as Original)(env, this, bytes, offset, length, append);
-    }
 }

@@ -55,11 +55,18 @@ pub fn in_front_of(
     original: *mut c_void,
 ) -> Option<*mut c_void> {
     let controlled = agent().is_some_and(|a| a.control.is_some());
-    always(class, name, desc, original).or_else(|| {
-        controlled
-            .then(|| super::controlled::under_control(class, name, desc, original))
-            .flatten()
-    })
+    let printing = controlled || agent().is_some_and(|a| a.options.cut.text.is_some());
+    always(class, name, desc, original)
+        .or_else(|| {
+            controlled
+                .then(|| super::controlled::under_control(class, name, desc, original))
+                .flatten()
+        })
+        .or_else(|| {
+            printing
+                .then(|| super::printing::printing(class, name, desc, original))
+                .flatten()
+        })
 }
 
 /// Ends the process without waiting for anybody: its other threads wait for a

@@ -7,6 +7,7 @@ mod detection;
 mod jdk;
 mod may_trigger;
 mod points;
+mod printing;
 mod worker;
 
 pub use jdk::{exit_now, in_front_of, known_name};

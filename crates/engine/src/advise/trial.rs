@@ -11,15 +11,15 @@ use super::paths;
 use crate::config;
 use crate::controlled_run;
 use crate::error::Error;
+use crate::executions::{self, Execution, Executions, Taker};
 use crate::launch::{Launcher, Plan, RunDir};
 use crate::progress::Progress;
-use driver::options::{Control, Mode, Statement};
-use driver::pool;
+use driver::options::{Mode, Statement, Variant};
 use driver::process::{Input, Output, Stopped};
 use driver::run::RunResult;
 use findings::finding::{self, Frame, Location};
 use findings::result;
-use std::cell::RefCell;
+use protocol::execution::AskedSeed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -162,74 +162,77 @@ pub struct Series<'s> {
     pub repairs: &'s [String],
 }
 
+/// Runs on their way to whom they are made for.
+struct Taken<F> {
+    take: F,
+}
+
+impl<F: FnMut(RunResult, Option<PathBuf>) -> ControlFlow<()>> Taker for Taken<F> {
+    fn is_known(&mut self, _: &RunResult) -> bool {
+        // Each is looked at as a whole.
+        false
+    }
+
+    fn take(&mut self, execution: Execution) -> Result<ControlFlow<()>, Error> {
+        let trace = execution.dir.as_ref().map(RunDir::trace);
+        let trace = trace.filter(|file| file.exists());
+        Ok((self.take)(execution.run, trace))
+    }
+}
+
 impl Mixture<'_> {
     /// From this run on racing lines are scheduling points.
     pub fn targeted_from(&self) -> u32 {
         self.config.runs.div_ceil(2)
     }
 
-    fn control(&self, number: u32) -> Control {
-        let config = &self.config.control;
-        let strategy = STRATEGIES[number as usize % STRATEGIES.len()];
-        let mut control = controlled_run::control(
-            config,
-            strategy,
-            controlled_run::seed(config, number.into()),
-        );
-        if number >= self.targeted_from() && !self.targets.is_empty() {
-            let all: Vec<Statement> = self.targets.iter().cloned().collect();
-            control.pair = Some([all.clone(), all]);
-        }
-        control
-    }
-
-    /// Makes the runs; `take` gets each with its number and its trace, if the
-    /// mode is one that records, and says whether to go on.
+    /// Makes the runs, all in JVMs of their own where the mode is one that records; `take` gets
+    /// each with its trace, if there is one, and says whether to go on.
     pub fn run(
         &self,
         series: Series<'_>,
-        mut take: impl FnMut(RunResult, Option<PathBuf>) -> ControlFlow<()>,
+        take: impl FnMut(RunResult, Option<PathBuf>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        // The pool asks and hands over in turns.
-        let dirs: RefCell<BTreeMap<usize, (RunDir, Option<PathBuf>)>> = RefCell::default();
-        let failed: RefCell<Option<Error>> = RefCell::default();
-        pool::run_all(
-            self.jobs(),
-            &self.launcher.interrupts,
-            |at| {
-                let number = series.numbers.start + at as u32;
-                if !series.numbers.contains(&number) || self.out_of_time() {
-                    return None;
-                }
-                let dir = match self.launcher.scratch() {
-                    Ok(dir) => dir,
-                    Err(failure) => {
-                        *failed.borrow_mut() = Some(failure);
-                        return None;
-                    }
-                };
-                let trace = matches!(series.mode, Mode::Record).then(|| dir.trace());
-                let plan = Plan {
-                    control: Some(self.control(number)),
-                    trace: trace.clone(),
-                    repairs: series.repairs.to_vec(),
-                    input: self.input(),
-                    time_limit: self.time_limit(),
-                    ..Plan::new(series.mode, Output::Capture)
-                };
-                let request = self.launcher.request(&dir, plan);
-                dirs.borrow_mut().insert(at, (dir, trace));
-                Some(request)
-            },
-            |at, result| {
-                let (_dir, trace) = match dirs.borrow_mut().remove(&at) {
-                    Some((dir, trace)) => (Some(dir), trace),
-                    None => (None, None),
-                };
-                take(result, trace)
-            },
-        )?;
-        failed.into_inner().map_or(Ok(()), Err)
+        let all: Vec<Statement> = self.targets.iter().cloned().collect();
+        let pairs = [None, (!all.is_empty()).then(|| [all.clone(), all])];
+        let variant = |pair: &Option<[Vec<Statement>; 2]>, strategy: &&str| Variant {
+            scheduler: (*strategy).to_owned(),
+            pair: pair.clone(),
+        };
+        let variants = { pairs.iter() }.flat_map(|pair| {
+            STRATEGIES
+                .iter()
+                .map(move |strategy| variant(pair, strategy))
+        });
+        let plan = Plan {
+            control: Some(controlled_run::control(
+                &self.config.control,
+                STRATEGIES[0],
+                0,
+            )),
+            repairs: series.repairs.to_vec(),
+            input: self.input(),
+            time_limit: self.config.launch.time_limit,
+            ..Plan::new(series.mode, Output::Capture)
+        };
+        let mut executions =
+            Executions::new(self.launcher, plan, variants.collect(), self.jobs(), false);
+        let asked = |at: u64| {
+            let number = series.numbers.start + at as u32;
+            let targeted = usize::from(number >= self.targeted_from());
+            let variant = targeted * STRATEGIES.len() + number as usize % STRATEGIES.len();
+            let seed = controlled_run::seed(&self.config.control, number.into());
+            AskedSeed(variant, seed)
+        };
+        let made = executions::Series {
+            count: series.numbers.len() as u64,
+            asked: &asked,
+            alone: 0,
+            deadline: self.config.deadline,
+            name: "trial".to_owned(),
+        };
+        executions.make(&made, &mut Taken { take })?;
+        Ok(())
     }
 
     /// The program with repairs; stops early once all of `claims` were seen.

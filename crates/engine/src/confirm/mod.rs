@@ -26,12 +26,12 @@ mod verdict;
 use crate::config::{self, ControlConfig, LaunchConfig};
 use crate::controlled_run;
 use crate::error::Error;
-use crate::executions::{self, Series};
+use crate::executions::{Executions, Series};
 use crate::launch::{Launcher, Plan};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::verdict::{Answer, Facts};
-use driver::options::{Control, Mode, Statement};
+use driver::options::{Control, Mode, Statement, Variant};
 use driver::pool::Ended;
 use driver::process::{Input, Outcome, Output, Stopped};
 use driver::run::RunResult;
@@ -40,6 +40,7 @@ use findings::confirmed::{Deadlock, Replay};
 use findings::exploration::Schedules;
 use findings::result::{Race, Report, Status};
 use findings::suppress::Suppressions;
+use protocol::execution::AskedSeed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -58,8 +59,8 @@ pub(crate) fn no_time(untried: &[String]) -> String {
     format!("no time was left to try {}", pairs::listed(untried))
 }
 
-/// Trials in fresh JVMs before others are tried in JVMs that are used again: most races
-/// are settled by then.
+/// Trials of a single pair in fresh JVMs before others are tried in JVMs that are used again:
+/// most races are settled by then.
 const ALONE: u64 = 4;
 
 /// The strategy of trials.
@@ -208,6 +209,7 @@ pub(crate) fn try_races(
         config,
         launcher,
         deadline,
+        alone: 0,
         limited: false,
         interrupted: false,
         warnings: BTreeSet::new(),
@@ -235,6 +237,8 @@ pub(crate) fn try_races(
 /// named.
 struct Target {
     name: String,
+    /// Which variant of the executions its trials are.
+    variant: usize,
     race: Option<Race>,
     sides: [Vec<Statement>; 2],
 }
@@ -254,6 +258,8 @@ struct Work<'a> {
     store: &'a mut Writer,
     save: &'a mut Save<'a>,
     deadline: Option<Instant>,
+    /// Trials of a pair before a JVM that is used again is started for them.
+    alone: u64,
     limited: bool,
     interrupted: bool,
     warnings: BTreeSet<String>,
@@ -265,7 +271,7 @@ struct Work<'a> {
     progress: &'a dyn Progress,
 }
 
-impl Work<'_> {
+impl<'a> Work<'a> {
     /// The report, and what else is known of the runs before the trials.
     fn confirm(&mut self, saved: Option<Report>) -> Result<(Report, Facts), Error> {
         self.progress.doing("running the program alone");
@@ -310,12 +316,15 @@ impl Work<'_> {
         if facts.not_exercised || crashed || self.interrupted {
             return Ok((report, facts));
         }
-        let targets = self.targets(&report)?;
+        let mut targets = self.targets(&report)?;
+        let mut executions = self.executions(&mut targets);
         let mut untried = Vec::new();
         for target in targets {
             let name = target.name.clone();
             let stopped = self.interrupted || self.limited;
-            if stopped || self.try_to_confirm(target, &reference, &mut report)? == 0 {
+            if stopped
+                || self.try_to_confirm(target, &mut executions, &reference, &mut report)? == 0
+            {
                 untried.push(name);
             } else {
                 (self.save)(self.store, &report);
@@ -347,6 +356,7 @@ impl Work<'_> {
         };
         let named = pairs.iter().map(|[a, b]| Target {
             name: format!("{a},{b}"),
+            variant: 0,
             race: None,
             sides: [vec![a.clone()], vec![b.clone()]],
         });
@@ -373,6 +383,7 @@ impl Work<'_> {
             match pairs::sides(race) {
                 Some(sides) => targets.push(Target {
                     name: race.id.clone(),
+                    variant: 0,
                     race: Some(race.clone()),
                     sides,
                 }),
@@ -386,6 +397,26 @@ impl Work<'_> {
             }
         }
         Ok(targets)
+    }
+
+    /// The trials of all pairs are made by the same JVMs.
+    fn executions(&mut self, targets: &mut [Target]) -> Executions<'a> {
+        let mut variants = Vec::new();
+        for target in targets.iter_mut() {
+            target.variant = variants.len();
+            variants.push(Variant {
+                scheduler: STRATEGY.to_owned(),
+                pair: Some(target.sides.clone()),
+            });
+        }
+        self.alone = if targets.len() > 1 { 0 } else { ALONE };
+        let plan = Plan {
+            control: Some(self.control(STRATEGY, self.config.control.seed)),
+            input: self.input(),
+            ..Plan::new(Mode::None, Output::Capture)
+        };
+        let jobs = config::jobs(self.config.jobs);
+        Executions::new(self.launcher, plan, variants, jobs, self.config.isolate)
     }
 
     /// Finds out what an undisturbed run does; controlled runs without a target
@@ -456,6 +487,7 @@ impl Work<'_> {
     fn try_to_confirm(
         &mut self,
         target: Target,
+        executions: &mut Executions<'_>,
         reference: &Reference,
         report: &mut Report,
     ) -> Result<u64, Error> {
@@ -473,6 +505,7 @@ impl Work<'_> {
             };
             self.trials(
                 &target,
+                executions,
                 reference,
                 &mut tallies,
                 known,
@@ -536,26 +569,23 @@ impl Work<'_> {
     fn trials(
         &mut self,
         target: &Target,
+        executions: &mut Executions<'_>,
         reference: &Reference,
         tallies: &mut Tallies,
         known: impl Fn(&findings::finding::Hit) -> bool,
         deadlocks: &mut Vec<Deadlock>,
     ) -> Result<(u64, [bool; 2]), Error> {
         let config = self.config;
-        let mut control = self.control(STRATEGY, config.control.seed);
-        control.pair = Some(target.sides.clone());
         let series = Series {
-            launcher: self.launcher,
-            plan: Plan {
-                control: Some(control),
-                input: self.input(),
-                ..Plan::new(Mode::None, Output::Capture)
-            },
             count: config.trials.into(),
-            alone: ALONE,
-            jobs: config::jobs(config.jobs),
+            asked: &|number| {
+                AskedSeed(
+                    target.variant,
+                    controlled_run::seed(&config.control, number),
+                )
+            },
+            alone: self.alone,
             deadline: self.deadline,
-            isolate: config.isolate,
             name: format!("{}-trial", target.name.replace(['/', ','], "-")),
         };
         let mut taken = Trials {
@@ -572,7 +602,7 @@ impl Work<'_> {
             limited: false,
             progress: self.progress,
         };
-        let made = executions::make(&series, &mut taken)?;
+        let made = executions.make(&series, &mut taken)?;
         let (ran, reached, limited) = (taken.ran, taken.reached, taken.limited);
         self.warnings.append(&mut taken.warnings);
         self.schedules.add(Schedules {

@@ -1,13 +1,15 @@
-//! The execution service: "make these executions, by this strategy and these seeds, and tell
+//! The execution service: "make these executions, by these strategies and seeds, and tell
 //! me what happened". Commands that look past one run ask here; `verify`, whose next
 //! execution depends on the last one, shares [`Reuse`] and [`keys`].
 //!
 //! Executions are made in workers, JVMs that make one after the other ([`reuse`]): the
 //! first two in fresh JVMs, whose results a worker must repeat exactly before workers are
-//! used. Results are handed over in the order of the seeds, so that what a command makes of
-//! them depends neither on `--jobs` nor on who made them. A result of a worker that its
-//! taker does not know yet is made again in a fresh JVM first, and that is what is
-//! handed over: nothing is reported that was seen in a reused JVM only.
+//! used. Workers stay from one series to the next, whose executions may be other
+//! [`Variant`]s: another strategy, another pair of statements. Results are handed over in the
+//! order of their numbers, so that what a command makes of them depends neither on `--jobs` nor
+//! on who made them. A result of a worker that its taker does not know yet is made again in a
+//! fresh JVM first, and that is what is handed over: nothing is reported that was seen in a
+//! reused JVM only.
 
 pub mod reuse;
 
@@ -15,19 +17,19 @@ pub use reuse::Reuse;
 
 use crate::error::Error;
 use crate::launch::{Launcher, Plan, RunDir};
-use driver::options::{Control, Scheduler};
-use driver::pool::{self, Ended, Next, Work, WorkResult};
+use driver::options::{Control, Scheduler, Variant};
+use driver::pool::{Ended, Next, Pool, Work, WorkResult};
 use driver::process::{Outcome, Output};
 use driver::run::{Request, RunResult};
 use findings::finding::{Findings, Frame, Summary, place};
 use protocol::control::Cause;
-use protocol::execution::{Answer, Ask, WorkerRun};
+use protocol::execution::{Answer, Ask, AskedSeed, WorkerRun};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
 /// Executions in fresh JVMs with which workers are compared before they are trusted.
-const COMPARED: u64 = 2;
+const COMPARED: usize = 2;
 /// Executions that must be left to make for a worker to be worth its start.
 const WORTH_IT: u64 = 2;
 /// Executions that a worker is asked for at once; it answers sooner if they take long.
@@ -39,21 +41,35 @@ const DEATHS: u32 = 2;
 /// Executions that may be made again because of chance.
 const MISHAPS: u32 = 10;
 
-/// What is to be executed.
+/// Makes executions of a program, one series after the other.
 #[derive(Debug)]
-pub struct Series<'a> {
-    pub launcher: &'a Launcher<'a>,
-    /// Of each; its control has the strategy, and the seed of the first. Each further one
-    /// has the next seed.
-    pub plan: Plan,
+pub struct Executions<'l> {
+    pool: Pool<'l>,
+    common: Common<'l>,
+}
+
+/// What the series have in common.
+#[derive(Debug)]
+struct Common<'l> {
+    launcher: &'l Launcher<'l>,
+    plan: Plan,
+    variants: Vec<Variant>,
+    jobs: usize,
+    reuse: Reuse,
+    trust: Trust,
+    /// The first results of fresh JVMs.
+    compared: Vec<(AskedSeed, RunResult)>,
+    mishaps: u32,
+}
+
+/// Executions to be made.
+pub struct Series<'s> {
     pub count: u64,
+    /// What execution number 0, 1, ... is: the variant, and the seed.
+    pub asked: &'s dyn Fn(u64) -> AskedSeed,
     /// Executions that are taken before a worker is started.
     pub alone: u64,
-    /// Executions side by side.
-    pub jobs: usize,
     pub deadline: Option<Instant>,
-    /// Every execution is to have a JVM of its own.
-    pub isolate: bool,
     /// How run directories are called, before their numbers.
     pub name: String,
 }
@@ -92,51 +108,70 @@ pub struct Made {
     pub isolated: Option<String>,
 }
 
-/// Makes the executions.
-pub fn make(series: &Series<'_>, taker: &mut dyn Taker) -> Result<Made, Error> {
-    let mut service = Service {
-        series,
-        taker,
-        reuse: Reuse::new(series.isolate || !can_reuse(&series.plan)),
-        trust: Trust::Untried,
-        todo: std::iter::once(0..series.count).collect(),
-        again: VecDeque::new(),
-        given: BTreeMap::new(),
-        compared: Vec::new(),
-        done: BTreeMap::new(),
-        doubted: BTreeMap::new(),
-        deaths: BTreeMap::new(),
-        mishaps: 0,
-        taken: 0,
-        enough: false,
-        failure: None,
-    };
-    let ended = pool::run_as_it_comes(
-        series.jobs,
-        series.deadline,
-        &series.launcher.interrupts,
-        &mut service,
-    )?;
-    match service.failure.take() {
-        Some(failure) => Err(failure),
-        None => Ok(Made {
-            ended,
-            reused: service.reuse.made(),
-            isolated: service.reuse.why_not(),
-        }),
+impl<'l> Executions<'l> {
+    /// Executions by this plan, whose control has the strategy, or by variants of it. With
+    /// `isolate` every one gets a JVM of its own.
+    pub fn new(
+        launcher: &'l Launcher<'l>,
+        plan: Plan,
+        variants: Vec<Variant>,
+        jobs: usize,
+        isolate: bool,
+    ) -> Executions<'l> {
+        // A run that is cut ends its JVM.
+        let reuse = Reuse::new(isolate || launcher.cuts() || !can_reuse(&plan, &variants));
+        Executions {
+            pool: Pool::new(jobs, &launcher.interrupts),
+            common: Common {
+                launcher,
+                plan,
+                variants,
+                jobs,
+                reuse,
+                trust: Trust::Untried,
+                compared: Vec::new(),
+                mishaps: 0,
+            },
+        }
+    }
+
+    /// Makes the executions of a series.
+    pub fn make(&mut self, series: &Series<'_>, taker: &mut dyn Taker) -> Result<Made, Error> {
+        let before = self.common.reuse.made();
+        let mut service = Service {
+            common: &mut self.common,
+            series,
+            taker,
+            todo: std::iter::once(0..series.count).collect(),
+            again: VecDeque::new(),
+            given: BTreeMap::new(),
+            done: BTreeMap::new(),
+            doubted: BTreeMap::new(),
+            deaths: BTreeMap::new(),
+            taken: 0,
+            enough: false,
+            failure: None,
+        };
+        let ended = self.pool.run(series.deadline, &mut service)?;
+        match service.failure.take() {
+            Some(failure) => Err(failure),
+            None => Ok(Made {
+                ended,
+                reused: self.common.reuse.made() - before,
+                isolated: self.common.reuse.why_not(),
+            }),
+        }
     }
 }
 
 /// Other detectors than FastTrack do not forget what they saw, nor do strategies that learn.
-fn can_reuse(plan: &Plan) -> bool {
-    let strategy = plan.control.as_ref().map(|control| &control.scheduler);
-    let repeats = match strategy {
-        Some(Scheduler::Named(name)) => {
-            schedule::Scheduler::named(name).is_some_and(|s| s.is_serial() && !s.goes_by_relation())
-        }
-        _ => false,
+fn can_reuse(plan: &Plan, variants: &[Variant]) -> bool {
+    let repeats = |name: &str| {
+        schedule::Scheduler::named(name).is_some_and(|s| s.is_serial() && !s.goes_by_relation())
     };
-    repeats && !plan.mode.makes_events()
+    let strategy = plan.control.as_ref().map(|control| &control.scheduler);
+    let named = matches!(strategy, Some(Scheduler::Named(name)) if repeats(name));
+    named && variants.iter().all(|v| repeats(&v.scheduler)) && !plan.mode.makes_events()
 }
 
 /// How far workers are trusted.
@@ -157,31 +192,28 @@ enum Given {
     Batch(Range<u64>),
 }
 
-struct Service<'s, 'a> {
-    series: &'s Series<'a>,
+/// A series while it is made.
+struct Service<'s, 'l> {
+    common: &'s mut Common<'l>,
+    series: &'s Series<'s>,
     taker: &'s mut dyn Taker,
-    reuse: Reuse,
-    trust: Trust,
     /// Numbers that nobody makes yet, the lowest first.
     todo: VecDeque<Range<u64>>,
     /// To be made in fresh JVMs.
     again: VecDeque<u64>,
     given: BTreeMap<usize, Given>,
-    /// The first results of fresh JVMs.
-    compared: Vec<RunResult>,
     /// Made, and not taken yet.
     done: BTreeMap<u64, (RunResult, Option<RunDir>)>,
     /// What a worker said of executions that are made again.
     doubted: BTreeMap<u64, RunResult>,
     deaths: BTreeMap<u64, u32>,
-    mishaps: u32,
     taken: u64,
     enough: bool,
     failure: Option<Error>,
 }
 
-impl<'s> Work<'s> for Service<'s, '_> {
-    fn next(&mut self, number: usize) -> Next<'s> {
+impl<'l> Work<'l> for Service<'_, 'l> {
+    fn next(&mut self, number: usize) -> Next<'l> {
         let left = self.left();
         if self.enough || self.failure.is_some() || left.is_some_and(|left| left.is_zero()) {
             return Next::Done;
@@ -192,7 +224,7 @@ impl<'s> Work<'s> for Service<'s, '_> {
         if let Some(next) = self.ask(number) {
             return next;
         }
-        if self.trust == Trust::Trusted && self.reuse.is_on() {
+        if self.common.trust == Trust::Trusted && self.common.reuse.is_on() {
             return Next::Later;
         }
         match self.numbers(1).map(|range| range.start) {
@@ -201,13 +233,17 @@ impl<'s> Work<'s> for Service<'s, '_> {
         }
     }
 
-    fn hire(&mut self) -> Option<Request<'s>> {
-        let plan = Plan {
+    fn hire(&mut self) -> Option<Request<'l>> {
+        let common = &mut *self.common;
+        let mut plan = Plan {
             output: Output::Capture,
             time_limit: None,
-            ..self.series.plan.clone()
+            ..common.plan.clone()
         };
-        let hired = self.reuse.hire(self.series.launcher, plan);
+        if let Some(control) = &mut plan.control {
+            control.variants = common.variants.clone();
+        }
+        let hired = common.reuse.hire(common.launcher, plan);
         hired.map_err(|failure| self.failure = Some(failure)).ok()
     }
 
@@ -240,7 +276,7 @@ impl<'s> Work<'s> for Service<'s, '_> {
     }
 }
 
-impl<'s> Service<'s, '_> {
+impl<'l> Service<'_, 'l> {
     fn left(&self) -> Option<Duration> {
         let deadline = self.series.deadline;
         deadline.map(|at| at.saturating_duration_since(Instant::now()))
@@ -269,16 +305,21 @@ impl<'s> Service<'s, '_> {
     }
 
     fn control(&self, number: u64) -> Option<Control> {
-        let control = self.series.plan.control.clone()?;
-        let seed = control.seed.wrapping_add(number);
-        Some(Control { seed, ..control })
+        let mut control = self.common.plan.control.clone()?;
+        let AskedSeed(variant, seed) = (self.series.asked)(number);
+        control.seed = seed;
+        if let Some(variant) = self.common.variants.get(variant) {
+            control.scheduler = variant.scheduler.as_str().into();
+            control.pair = variant.pair.clone();
+        }
+        Some(control)
     }
 
     /// An execution in a fresh JVM.
-    fn alone(&mut self, number: usize, execution: u64) -> Next<'s> {
-        let series = self.series;
-        let name = format!("{}-{}", series.name, execution + 1);
-        let dir = match series.launcher.directory(&name) {
+    fn alone(&mut self, number: usize, execution: u64) -> Next<'l> {
+        let launcher = self.common.launcher;
+        let name = format!("{}-{}", self.series.name, execution + 1);
+        let dir = match launcher.directory(&name) {
             Ok(dir) => dir,
             Err(failure) => {
                 self.failure = Some(failure);
@@ -288,46 +329,48 @@ impl<'s> Service<'s, '_> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let control = self.control(execution).map(|control| Control {
             // Neighbours run at the same time.
-            cpu: (series.jobs > 1).then_some(execution as usize % cores),
+            cpu: (self.common.jobs > 1).then_some(execution as usize % cores),
             ..control
         });
-        let limits = [self.left(), series.plan.time_limit];
+        let plan = &self.common.plan;
+        let limits = [self.left(), plan.time_limit];
         let plan = Plan {
             control,
             time_limit: limits.into_iter().flatten().min(),
-            ..series.plan.clone()
+            trace: plan.mode.records().then(|| dir.trace()),
+            ..plan.clone()
         };
-        let request = series.launcher.request(&dir, plan);
+        let request = launcher.request(&dir, plan);
         self.given.insert(number, Given::Alone(execution, dir));
         Next::Run(Box::new(request))
     }
 
     /// Something for a worker to do.
-    fn ask(&mut self, number: usize) -> Option<Next<'s>> {
-        if !self.reuse.is_on() {
+    fn ask(&mut self, number: usize) -> Option<Next<'l>> {
+        if !self.common.reuse.is_on() {
             return None;
         }
-        let (given, range) = match self.trust {
+        let (given, seeds) = match self.common.trust {
             Trust::Trusted => {
                 let range = self.numbers(self.batch())?;
-                (Given::Batch(range.clone()), range)
+                let seeds = range.clone().map(self.series.asked).collect();
+                (Given::Batch(range), seeds)
             }
             Trust::Untried
-                if self.compared.len() as u64 == COMPARED && self.taken >= self.series.alone =>
+                if self.common.compared.len() == COMPARED && self.taken >= self.series.alone =>
             {
                 let left: u64 = self.todo.iter().map(|r| r.end - r.start).sum();
                 if left < WORTH_IT {
                     return None;
                 }
-                self.trust = Trust::Trying;
-                (Given::Trial, 0..COMPARED)
+                self.common.trust = Trust::Trying;
+                let compared = self.common.compared.iter();
+                (Given::Trial, compared.map(|(asked, _)| *asked).collect())
             }
             Trust::Untried | Trust::Trying => return None,
         };
-        let first = self.control(range.start)?.seed;
-        let count = range.end - range.start;
         self.given.insert(number, given);
-        Some(Next::Ask(0, Box::new(Ask::Seeds { first, count })))
+        Some(Next::Ask(0, Box::new(Ask::Seeds(seeds))))
     }
 
     /// How many executions a worker is asked for: one at a time where one died.
@@ -340,35 +383,36 @@ impl<'s> Service<'s, '_> {
     }
 
     fn made_alone(&mut self, number: u64, run: RunResult, dir: RunDir) {
-        if number < COMPARED && self.compared.len() as u64 == number {
-            self.compared.push(run.clone());
+        if self.common.compared.len() < COMPARED {
+            let asked = (self.series.asked)(number);
+            self.common.compared.push((asked, run.clone()));
         }
         if let Some(then) = self.doubted.remove(&number)
             && difference(&then, &run).is_some()
         {
-            self.reuse.was_wrong();
+            self.common.reuse.was_wrong();
         }
         self.done.insert(number, (run, Some(dir)));
     }
 
     fn tried(&mut self, answer: Answer) {
-        self.trust = Trust::Trusted;
+        let common = &mut *self.common;
+        common.trust = Trust::Trusted;
         if let Some(why) = &answer.unfit {
-            return self.reuse.give_up(why);
+            return common.reuse.give_up(why);
         }
         // One that takes long is answered alone.
         let runs: Vec<RunResult> = answer.made.into_iter().map(result).collect();
-        let pairs = || self.compared.iter().zip(&runs);
+        let pairs = || { common.compared.iter() }.map(|(_, then)| then).zip(&runs);
         let is_disturbed = pairs().any(|(a, b)| was_disturbed(a) || was_disturbed(b));
         if runs.is_empty() || is_disturbed {
             // Nothing is known of it yet.
-            self.trust = Trust::Untried;
-            return self
-                .reuse
-                .trial_failed("the machine was too busy to compare it with others");
+            common.trust = Trust::Untried;
+            let why = "the machine was too busy to compare it with others";
+            return common.reuse.trial_failed(why);
         }
         if let Some(how) = pairs().find_map(|(then, now)| difference(then, now)) {
-            self.reuse.give_up(&format!(
+            common.reuse.give_up(&format!(
                 "the first were not the same in a JVM that is used again: {how}"
             ));
         }
@@ -381,10 +425,10 @@ impl<'s> Service<'s, '_> {
             let is_last = number == range.start + made - 1;
             let run = result(run);
             if is_last && let Some(why) = &answer.unfit {
-                self.reuse.give_up(why);
+                self.common.reuse.give_up(why);
                 self.again.push_back(number);
-            } else if was_disturbed(&run) && self.mishaps < MISHAPS {
-                self.mishaps += 1;
+            } else if was_disturbed(&run) && self.common.mishaps < MISHAPS {
+                self.common.mishaps += 1;
                 self.put_back(number..number + 1);
             } else {
                 self.done.insert(number, (run, None));
@@ -398,8 +442,8 @@ impl<'s> Service<'s, '_> {
         let range = match given {
             Given::Alone(..) => return,
             Given::Trial => {
-                self.trust = Trust::Untried;
-                return self.reuse.trial_failed(reuse::ENDED);
+                self.common.trust = Trust::Untried;
+                return self.common.reuse.trial_failed(reuse::ENDED);
             }
             Given::Batch(range) => range,
         };
@@ -427,7 +471,7 @@ impl<'s> Service<'s, '_> {
                 return Ok(());
             }
             if dir.is_none() {
-                self.reuse.count();
+                self.common.reuse.count();
             }
             let Some(control) = self.control(number) else {
                 return Ok(());

@@ -1,16 +1,17 @@
-//! `verify` as a stage of a hunt: every schedule, if there are few enough.
+//! `verify` as two stages of a hunt: every schedule, if there are few enough.
 //!
-//! A first look takes a part of the stage's time. If it gets through, that is
-//! the answer; if not, it says about how many executions there are and what one
-//! of them takes, and only if the others fit into the rest of the time does the
-//! exploration go on.
+//! The first comes early: a small program is explored at once, and what looks for single
+//! schedules need not be done then. If its time is not enough, but the estimated rest fits into
+//! half of what the hunt has left, it goes on at once. Otherwise the exploration, and the
+//! samples that are drawn beside it, go on in the last stage, with the time that nothing else
+//! needed, until nothing new came for as long as all stages before it took.
 //!
 //! That the exploration is complete is said only if nothing that other stages
 //! found contradicts it: a race that no explored schedule has shows that the
 //! program depends on more than the schedule.
 
 use super::Hunt;
-use super::stages::{TOO_LONG, VERIFY, launch};
+use super::stages::{TOO_LONG, launch};
 use crate::config::ControlConfig;
 use crate::controlled_run;
 use crate::error::Error;
@@ -26,54 +27,116 @@ use findings::text::counted;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// Of the time of the hunt, at most this part is spent here,
-const MOST: f64 = 0.25;
-/// and on the first look one in so many seconds of that.
-const LOOK: u32 = 4;
 /// Estimates are more often too low than too high.
 const SLACK: f64 = 1.5;
 /// What an exploration needs to end and to be saved.
-const MARGIN: Duration = Duration::from_secs(3);
+const MARGIN: Duration = Duration::from_secs(1);
 /// No exploration is shorter.
 const LEAST: Duration = Duration::from_secs(1);
+/// For so long the last stage goes on without anything new, at least.
+const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Explores the program if that can be done in its share of the time.
+/// How far the exploration is.
+#[derive(Debug)]
+pub struct Explored {
+    /// Where it is saved.
+    dir: RunDir,
+    found: Report,
+    pub exploration: Exploration,
+}
+
+/// Explores the program, as far as that can be done in its share of the time.
 pub fn explore(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     if !hunt.ends {
         return Ok(format!("not explored: {TOO_LONG}"));
     }
+    if hunt.launcher.cuts() {
+        return Ok("not explored: runs are cut".to_owned());
+    }
     let began = Instant::now();
-    let most = hunt.left(VERIFY).min(hunt.total.mul_f64(MOST));
-    hunt.progress.doing("how many schedules there may be");
+    hunt.progress.doing("exploring every schedule");
     let dir = hunt.launcher.scratch()?;
-    let mut found = match search(hunt, &dir, most / LOOK, false) {
+    let mut found = match search(hunt, &dir, hunt.left(), false) {
         Ok(found) => found,
         Err(why) => return Ok(none(hunt, &why)),
     };
     let (took, mut exploration) = (began.elapsed(), told(&found));
-    let left = most.saturating_sub(took + MARGIN);
-    if !hunt.interrupted && fits(&exploration, took, left) {
-        hunt.progress.doing("exploring every schedule");
-        if let Ok(whole) = search(hunt, &dir, left, exploration.resumable) {
+    let left = hunt.end.saturating_duration_since(Instant::now()) / 2;
+    if !hunt.interrupted && exploration.resumable && fits(&exploration, took, left) {
+        if let Ok(whole) = search(hunt, &dir, left, true) {
             found = whole;
             exploration = told(&found);
         }
     }
-    let others = exploration
-        .complete
-        .then(|| not_shown(&hunt.report, &found));
-    if let Some(others) = others.filter(|others| !others.is_empty()) {
-        exploration.complete = false;
-        exploration.not_complete.push(format!(
-            "other runs show what no explored schedule does ({}): the program depends on \
-             something besides the schedule",
-            others.join(", ")
-        ));
-        found.exploration = Some(exploration.clone());
+    let note = note(&exploration);
+    merge(hunt, &dir, found.clone())?;
+    hunt.explored = Some(Explored {
+        dir,
+        found,
+        exploration,
+    });
+    Ok(note)
+}
+
+/// Goes on where [`explore`] had to stop; says nothing if there is nothing to go on with.
+pub fn explore_on(hunt: &mut Hunt<'_>) -> Result<String, Error> {
+    let resumable = |explored: &Explored| explored.exploration.resumable;
+    let Some(explored) = hunt.explored.take_if(|explored| resumable(explored)) else {
+        return Ok(String::new());
+    };
+    hunt.progress.doing("exploring more schedules");
+    let time = hunt.left().min(hunt.began.elapsed().max(PATIENCE));
+    let before = explored.exploration.executions;
+    let found = match search(hunt, &explored.dir, time, true) {
+        Ok(found) => found,
+        Err(why) => {
+            hunt.explored = Some(explored);
+            return Ok(none(hunt, &why));
+        }
+    };
+    let exploration = told(&found);
+    let more = exploration.executions.saturating_sub(before);
+    let note = format!(
+        "{} more: {}",
+        counted(more, "execution", "executions"),
+        note(&exploration)
+    );
+    let new = |found: &Report| {
+        let known = &explored.found;
+        found.races.len() > known.races.len()
+            || found.deadlocks.len() > known.deadlocks.len()
+            || found.failures.len() > known.failures.len()
+    };
+    match new(&found) {
+        true => merge(hunt, &explored.dir, found.clone())?,
+        false => hunt.report.exploration = found.exploration.clone(),
     }
-    hunt.complete = exploration.complete.then(|| sentence(&exploration, &found));
-    merge(hunt, &dir, found)?;
-    Ok(note(&exploration))
+    hunt.explored = Some(Explored {
+        dir: explored.dir,
+        found,
+        exploration,
+    });
+    Ok(note)
+}
+
+/// What the exploration means, when everything else is known.
+pub fn conclude(hunt: &mut Hunt<'_>) {
+    let Some(explored) = hunt.explored.take().filter(|e| e.exploration.complete) else {
+        return;
+    };
+    let others = not_shown(&hunt.report, &explored.found);
+    if others.is_empty() {
+        hunt.complete = Some(sentence(&explored.exploration, &explored.found));
+        return;
+    }
+    let mut exploration = explored.exploration;
+    exploration.complete = false;
+    exploration.not_complete.push(format!(
+        "other runs show what no explored schedule does ({}): the program depends on \
+         something besides the schedule",
+        others.join(", ")
+    ));
+    hunt.report.exploration = Some(exploration);
 }
 
 fn none(hunt: &mut Hunt<'_>, why: &str) -> String {
@@ -90,8 +153,9 @@ fn search(
     resume: bool,
 ) -> Result<Report, String> {
     let config = VerifyConfig {
-        max_time: Some(time.max(LEAST)),
+        max_time: Some(time.saturating_sub(MARGIN).max(LEAST)),
         resume,
+        stop_at_first: hunt.config.stop_at_first,
         jobs: hunt.config.jobs,
         input: hunt.config.input.clone(),
         control: ControlConfig {
@@ -122,11 +186,7 @@ fn told(report: &Report) -> Exploration {
 /// took `took`.
 fn fits(explored: &Exploration, took: Duration, time: Duration) -> bool {
     let each = took.as_secs_f64() / explored.executions.max(1) as f64;
-    let done = match explored.resumable {
-        true => explored.classes as f64,
-        // The rounds before are made again as well.
-        false => explored.classes as f64 - explored.executions as f64,
-    };
+    let done = explored.classes as f64;
     let rest = explored.estimate.map(|all| (all - done) * each * SLACK);
     explored.limited && rest.is_some_and(|rest| rest <= time.as_secs_f64())
 }
@@ -299,16 +359,9 @@ mod tests {
             "limited": true, "executions": 50, "classes": 30, "estimate": 80.0,
             "not_complete": ["there was no more time"]
         }));
-        // A hundred executions in all, 0.2 s each, and half as much again.
-        assert!(fits(&part, seconds(10), seconds(30)));
-        assert!(!fits(&part, seconds(10), seconds(29)));
-        // Fifty are left.
-        let more = Exploration {
-            resumable: true,
-            ..part.clone()
-        };
-        assert!(fits(&more, seconds(10), seconds(15)));
-        assert!(!fits(&more, seconds(10), seconds(14)));
+        // Fifty are left, 0.2 s each, and half as much again.
+        assert!(fits(&part, seconds(10), seconds(15)));
+        assert!(!fits(&part, seconds(10), seconds(14)));
         let elsewhere = Exploration {
             limited: false,
             ..part.clone()

@@ -1,16 +1,23 @@
 //! `hunt`: everything, in order, for someone who just wants to know.
 //!
 //! ```text
+//! shares    how the time is divided
 //! stages    what is done, one function a stage
-//! explored  one of them: every schedule, if there are few enough
+//! free      runs in which the operating system decides
+//! hidden    runs under control
+//! explored  every schedule, if there are few enough
 //! ```
 //!
 //! The stages share one report, to which each adds what it found; races keep
-//! the ids they were given first. Each has a share of the time: what it cannot
-//! do by then is left, and said. After each the result is saved, so that
-//! a hunt that is ended, with Ctrl-C or worse, keeps what was found before.
+//! the ids they were given first. Each has a share of the time that is left when it begins
+//! ([`shares`]): what one does not need, the others get. What it cannot do by then is left, and
+//! said. After each the result is saved, so that a hunt that is ended, with Ctrl-C or worse,
+//! keeps what was found before.
 
 mod explored;
+mod free;
+mod hidden;
+mod shares;
 mod stages;
 
 use crate::config::{ControlConfig, LaunchConfig};
@@ -23,9 +30,11 @@ use crate::session::{Session, not_exercised};
 use crate::verdict::{Answer, Facts};
 use driver::process::{Input, Outcome, Output, Stopped};
 use driver::store::{self, Writer};
+use explored::Explored;
 use findings::group::{self, Finding};
-use findings::result::{HuntSummary, Report, Stage, Status};
+use findings::result::{HuntSummary, Race, Report, Stage, Status};
 use findings::suppress::Suppressions;
+use free::Recorded;
 use stages::STAGES;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -46,6 +55,8 @@ pub struct HuntConfig {
     pub runs: u32,
     /// Stages to leave out, by their names.
     pub skip: Vec<String>,
+    /// Stop when a race, deadlock or uncaught exception is certain.
+    pub stop_at_first: bool,
     /// Runs side by side; if none, one a core.
     pub jobs: Option<u32>,
     /// The program's standard input in every run; if none, it is empty.
@@ -66,6 +77,7 @@ impl Default for HuntConfig {
             trials: 20,
             runs: 20,
             skip: Vec::new(),
+            stop_at_first: false,
             jobs: None,
             input: None,
             first_output: Output::Capture,
@@ -127,6 +139,11 @@ pub fn hunt(config: &HuntConfig, progress: &dyn Progress) -> Result<Hunted, Erro
         report,
         began,
         total,
+        end: began + total.saturating_sub(shares::margin(total)),
+        stage_end: began,
+        cost: Duration::ZERO,
+        recorded: None,
+        explored: None,
         ends: true,
         exercised: true,
         idle: None,
@@ -159,6 +176,14 @@ struct Hunt<'a> {
     report: Report,
     began: Instant,
     total: Duration,
+    /// When all has to be over, and when the stage.
+    end: Instant,
+    stage_end: Instant,
+    /// How long the first run took.
+    cost: Duration,
+    /// What prediction looks at.
+    recorded: Option<Recorded>,
+    explored: Option<Explored>,
     /// The program ends by itself.
     ends: bool,
     /// There was something to find: several threads, instrumented classes.
@@ -189,7 +214,8 @@ impl Hunt<'_> {
             if self.config.skip.iter().any(|name| name == stage.name) {
                 continue;
             }
-            if self.left(stage.share) < LEAST {
+            self.stage_end = self.share(number);
+            if self.left() < LEAST {
                 self.limited = true;
                 let text = format!("no time was left for: {}", stage.name);
                 self.report.warnings.push(text);
@@ -209,6 +235,9 @@ impl Hunt<'_> {
                     text
                 }
             };
+            if note.is_empty() {
+                continue;
+            }
             self.done.push(Stage {
                 stage: stage.name.to_owned(),
                 seconds: start.elapsed().as_secs_f64(),
@@ -221,16 +250,39 @@ impl Hunt<'_> {
 
     /// Whether there is no use in going on.
     fn over(&self) -> bool {
-        self.interrupted || !self.exercised
+        self.interrupted || !self.exercised || self.has_enough()
     }
 
-    /// Time until this share of it is used.
-    fn left(&self, share: f64) -> Duration {
-        self.until(share).saturating_duration_since(Instant::now())
+    /// Whether what was found is all that was wanted.
+    fn has_enough(&self) -> bool {
+        let report = &self.report;
+        let certain =
+            |race: &Race| race.status >= Status::Observed && !self.config.suppress.hides(race);
+        let found = !report.deadlocks.is_empty()
+            || !report.failures.is_empty()
+            || report.races.iter().any(certain);
+        self.config.stop_at_first && found
     }
 
-    fn until(&self, share: f64) -> Instant {
-        self.began + self.total.mul_f64(share)
+    /// When this stage has to be over.
+    fn share(&self, number: usize) -> Instant {
+        let now = Instant::now();
+        let skipped = |stage: &&stages::Stage| self.config.skip.iter().any(|s| s == stage.name);
+        let later = STAGES[number..].iter().filter(|stage| !skipped(stage));
+        let weights: Vec<f64> = later.map(|stage| stage.weight).collect();
+        let left = self.end.saturating_duration_since(now);
+        let needs = self.cost * STAGES[number].needs;
+        now + shares::share(left, &weights, needs)
+    }
+
+    /// The time of the stage that is left.
+    fn left(&self) -> Duration {
+        self.stage_end.saturating_duration_since(Instant::now())
+    }
+
+    /// Whether every schedule was explored, as far as is known.
+    fn is_explored(&self) -> bool {
+        { self.explored.as_ref() }.is_some_and(|explored| explored.exploration.complete)
     }
 
     /// Notes how a run ended.
@@ -241,7 +293,8 @@ impl Hunt<'_> {
     /// Adds what runs found.
     fn take(&mut self, session: Session) {
         let (report, facts) = session.conclude("hunt");
-        if facts.not_exercised {
+        // Of a run in a JVM that was used before, it is not known what it loaded.
+        if facts.not_exercised && self.report.runs.is_empty() {
             self.exercised = false;
             self.idle.get_or_insert_with(|| not_exercised(&report));
         }
@@ -304,6 +357,7 @@ impl Hunt<'_> {
             let text = "the program was given no input; if it needs some, use --input FILE";
             self.report.warnings.push(text.to_owned());
         }
+        explored::conclude(self);
         self.config.suppress.apply(&mut self.report);
         self.report.hunt = Some(HuntSummary {
             stages: self.done.clone(),

@@ -76,6 +76,11 @@ pub(crate) fn with(
     launcher: &Launcher<'_>,
     progress: &dyn Progress,
 ) -> Result<(Answer, bool), Error> {
+    if launcher.cuts() {
+        return Err(Error::usage(
+            "verify explores whole executions: leave out --stop-after and --cut-after",
+        ));
+    }
     let program = controlled_run::program(&launcher.java, &config.launch, config.input.as_deref())?;
     let (mut keeper, saved) = Keeper::new(config, program)?;
     let (session, from) = match saved {
@@ -207,7 +212,11 @@ impl Completeness {
             resumable: explored.is_cut && progress.executions > 0,
             resume_with: resume_with(explored),
             reused: explored.reused,
-            samples: explored.samples.told(),
+            samples: findings::exploration::Samples {
+                bounded: explored.within.0,
+                preemptions: explored.within.1,
+                ..explored.samples.told()
+            },
             isolated: explored.isolated.clone(),
             reasons,
             limited: !explored.is_complete() && explored.missing.is_empty() && progress.lost == 0,

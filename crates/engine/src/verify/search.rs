@@ -6,6 +6,7 @@
 //! (`job.json`) and leaves what it did beside it (`execution.json`), with findings
 //! and summary as every run. Whatever is reported was made that way.
 
+mod bounded;
 mod samples;
 mod workers;
 
@@ -14,6 +15,7 @@ use crate::error::{Context, Error};
 use crate::executions::keys;
 use crate::launch::{Launcher, Plan, RunDir};
 use crate::session::{Accidents, Session};
+use bounded::Bounds;
 use driver::options::{Control, Mode, Statement};
 use driver::pool::{self, Ended, Next, Work, WorkResult};
 use driver::process::{Input, Output, Stopped};
@@ -85,8 +87,10 @@ pub struct Standing {
     /// Executions that were set aside because their JVMs ended every time. They are made
     /// again when somebody goes on.
     pub set_aside: u64,
-    /// What was sampled beside it.
+    /// What was sampled beside it, and explored within bounds: executions, and the largest
+    /// bound on preemptions that was completed.
     pub samples: Samples,
+    pub within: (u64, Option<u32>),
     /// The first finding was enough.
     pub has_enough: bool,
     /// The bound on preemptions.
@@ -161,6 +165,7 @@ pub struct Search<'a> {
     tries: BTreeMap<u64, u32>,
     set_aside: u64,
     samples: Samples,
+    bounds: Bounds,
     has_enough: bool,
     session: Session,
     added: u64,
@@ -229,6 +234,7 @@ pub fn explore<'a>(
         tries: BTreeMap::new(),
         set_aside: 0,
         samples: Samples::default(),
+        bounds: Bounds::new(asked.config),
         has_enough: false,
         session,
         added: 0,
@@ -278,6 +284,7 @@ impl<'a> Search<'a> {
             out_of_time: self.out_of_time,
             set_aside: self.set_aside,
             samples: self.samples.clone(),
+            within: self.bounds.told(),
             has_enough: self.has_enough,
             bound: self.asked.config.preemptions,
             reused: self.workers.reuse.made(),

@@ -14,7 +14,7 @@ use engine::hunt::HuntConfig;
 use engine::predict::PredictConfig;
 use engine::record::RecordConfig;
 use engine::verify::VerifyConfig;
-use engine::{ControlConfig, LaunchConfig};
+use engine::{ControlConfig, Cut, LaunchConfig};
 use findings::result::Report;
 use findings::suppress::Suppressions;
 use std::path::PathBuf;
@@ -29,6 +29,10 @@ impl Launch {
             untracked: self.untracked.clone(),
             check_unshared: self.check_unshared,
             time_limit: self.time_limit,
+            cut: Cut {
+                text: self.stop_after.clone(),
+                millis: self.cut_after.map(|time| time.as_millis() as u64),
+            },
             java: self.java.clone(),
             keep: self.keep.clone(),
             program: self.program.clone(),
@@ -55,6 +59,7 @@ impl Hunt {
             trials: self.trials,
             runs: self.runs,
             skip: self.skip.clone(),
+            stop_at_first: self.stop_at.is_some(),
             jobs: self.jobs,
             input,
             first_output: match self.show.verbose {
@@ -76,6 +81,7 @@ impl Detect {
             scheduler: self.scheduler,
             runs: self.runs,
             until_saturated: self.until.is_some(),
+            stop_at_first: self.stop_at.is_some(),
             jobs: self.jobs as usize,
             isolate: self.isolate,
             depth: self.depth,

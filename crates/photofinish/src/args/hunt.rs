@@ -1,6 +1,6 @@
 //! `hunt`, and the commands that are made from these definitions themselves.
 
-use super::{Control, Launch, Show};
+use super::{Control, Launch, Show, StopAt};
 use clap::Args;
 use clap_complete::Shell;
 use std::path::PathBuf;
@@ -10,12 +10,16 @@ pub struct Hunt {
     /// Runs for each pair of statements that may race
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
     pub trials: u32,
-    /// Controlled runs that look for races that free runs do not show
+    /// Controlled runs that look for races that free runs do not show; more while they cost little
+    /// and show something new
     #[arg(long, value_name = "N", default_value = "20")]
     pub runs: u32,
     /// Stages to leave out, as the summary calls them: `advise`, `predict`
     #[arg(long, value_name = "STAGE", value_delimiter = ',')]
     pub skip: Vec<String>,
+    /// Stop when a race, deadlock or uncaught exception is certain
+    #[arg(long, value_enum, value_name = "first")]
+    pub stop_at: Option<StopAt>,
     /// Runs side by side [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,

@@ -108,6 +108,40 @@ fn a_program_that_hangs_is_stopped_and_what_it_did_is_reported() {
     assert_eq!(json["races"][0]["location"]["field"], "shared");
 }
 
+/// Cut where it prints its last line, or by its clock, it ends in order in every run, and its race
+/// can be made to happen.
+#[test]
+fn a_program_that_does_not_end_is_cut_and_its_race_confirmed() {
+    for cut in [["--stop-after", "raced"], ["--cut-after", "4s"]] {
+        let options = [&cut[..], &["--time-limit", "100s", "--runs", "0"]].concat();
+        let name = format!("cut{}", cut[0]);
+        let (done, json) = hunt(&name, &options, &Program::own(&["Patient"]));
+        says(&done, 66, &["certain"]);
+        let runs = json["runs"].as_array().unwrap();
+        assert!(runs.iter().all(|run| run["ended"] == "exit"), "{runs:?}");
+        assert_eq!(json["races"][0]["status"], "confirmed", "{cut:?}");
+    }
+}
+
+/// The race is certain after the first run, and nothing else is done.
+#[test]
+fn the_first_finding_is_enough_if_that_is_all_that_is_wanted() {
+    let expected = Expected::load("examples");
+    let section = expected.sections.iter().find(|s| s.name == "BankAccount");
+    let program = expected.program("examples", section.unwrap());
+    let (done, json) = hunt("first", &["--stop-at", "first"], &program);
+    says(&done, 66, &["certain"]);
+    let stages = json["hunt"]["stages"].as_array().unwrap();
+    assert!(stages.len() < 4, "{stages:?}");
+    let mut verify = photofinish();
+    verify.args(["verify", "--no-config", "--cut-after", "1s", "--", "Main"]);
+    says(
+        &finish(verify, ""),
+        64,
+        &["leave out --stop-after and --cut-after"],
+    );
+}
+
 #[test]
 fn a_single_thread_is_nothing_to_hunt_in() {
     let (done, _) = hunt("brief", &[], &Program::own(&["Brief"]));

@@ -16,7 +16,7 @@ use explore::{Execution, Job, Sample, Task, Way};
 use findings::finding::Findings;
 use protocol::execution::{self, WorkerRun};
 use protocol::files;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Executions of the round before the first sample: a small program is explored at once.
 const FIRST: u64 = 40;
@@ -30,7 +30,8 @@ const DEPTHS: u32 = 4;
 pub struct Samples {
     drawn: u64,
     made: u64,
-    classes: BTreeSet<u128>,
+    /// With how often each was met.
+    classes: BTreeMap<u128, u32>,
     /// By depth, from 1: how many were drawn by PCT.
     by_depth: [u64; DEPTHS as usize],
     threads: u64,
@@ -42,7 +43,8 @@ impl Samples {
     fn add(&mut self, sample: Sample, execution: &Execution) {
         self.made += 1;
         if self.classes.len() < MOST_CLASSES {
-            self.classes.insert(explore::class_of(execution));
+            let times = self.classes.entry(explore::class_of(execution));
+            *times.or_default() += 1;
         }
         let threads: BTreeSet<_> = execution.steps.iter().map(|s| s.label.thread).collect();
         self.threads = self.threads.max(threads.len() as u64);
@@ -62,22 +64,53 @@ impl Samples {
         1.0 - (1.0 - each).powf(samples)
     }
 
+    /// How many classes there are, and the standard error of that, from how many were met once
+    /// and twice (Chao, "Nonparametric estimation of the number of classes in a population", 1984;
+    /// the error as in Chao, 1987). Classes are not equally likely, so there are rather more.
+    fn estimate(&self) -> Option<(f64, f64)> {
+        let met = |times: u32| self.classes.values().filter(|n| **n == times).count() as f64;
+        let (seen, once, twice) = (self.classes.len() as f64, met(1), met(2));
+        if seen < 1.0 {
+            return None;
+        }
+        if twice > 0.0 {
+            let ratio = once / twice;
+            let variance = twice * (ratio.powi(2) / 2.0 + ratio.powi(3) + ratio.powi(4) / 4.0);
+            return Some((seen + once * ratio / 2.0, variance.sqrt()));
+        }
+        let all = seen + once * (once - 1.0) / 2.0;
+        let variance = once * (once - 1.0) / 2.0 + once * (2.0 * once - 1.0).powi(2) / 4.0
+            - once.powi(4) / (4.0 * all);
+        Some((all, variance.max(0.0).sqrt()))
+    }
+
     /// For the report.
     pub fn told(&self) -> findings::exploration::Samples {
+        let estimate = self.estimate();
         findings::exploration::Samples {
             made: self.made,
             different: self.classes.len() as u64,
+            classes: estimate.map(|(all, _)| all.round()),
+            classes_error: estimate.map(|(_, error)| error.round()),
             pct_probability: (1..=DEPTHS).map(|d| self.promise(d)).collect(),
+            ..Default::default()
         }
     }
 }
 
 impl Search<'_> {
-    /// A sample to be made by a worker, if it is the turn of one.
-    pub(super) fn next_sample(&mut self) -> Option<Task> {
-        let explored = self.campaign.executions_now();
-        let turn = explored >= FIRST && self.samples.drawn <= explored - FIRST;
-        if !turn || !self.asked.samples || self.campaign.exhausted() {
+    /// An execution beside the exploration to be made by a worker, if it is the turn of one.
+    pub(super) fn next_beside(&mut self) -> Option<Given> {
+        let explored = self.campaign.executions_now().checked_sub(FIRST)?;
+        if !self.asked.samples || self.campaign.exhausted() {
+            return None;
+        }
+        let within = self.next_bounded(explored).map(Given::Bounded);
+        within.or_else(|| Some(Given::Sample(self.next_sample(explored)?)))
+    }
+
+    fn next_sample(&mut self, explored: u64) -> Option<Task> {
+        if self.samples.drawn > explored {
             return None;
         }
         let steps = self.campaign.progress().max_depth as u64;
@@ -97,14 +130,18 @@ impl Search<'_> {
     }
 
     /// A worker has made a sample. What it shows for the first time is made again.
-    pub(super) fn sampled(&mut self, mut task: Task, run: WorkerRun) {
+    pub(super) fn sampled(&mut self, task: Task, run: WorkerRun) {
         let (Some(execution::Execution::Made(execution)), Some(sample)) =
             (run.execution, task.job.sample)
         else {
             return;
         };
         self.samples.add(sample, &execution);
-        let found = Findings::from_lines(run.findings);
+        self.show(task, execution, Findings::from_lines(run.findings));
+    }
+
+    /// What an execution beside the exploration shows for the first time is made again.
+    pub(super) fn show(&mut self, mut task: Task, execution: Execution, found: Findings) {
         let racing = self.racing(&found);
         let points = self.campaign.points();
         let is_new = keys(&found).iter().any(|key| !self.seen.contains(key))
@@ -133,6 +170,27 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn classes_are_estimated_from_those_that_were_met_seldom() {
+        let met = |times: &[u32]| {
+            let classes = (0..).zip(times.iter().copied()).collect();
+            let samples = Samples {
+                classes,
+                ..Samples::default()
+            };
+            samples.estimate()
+        };
+        assert_eq!(met(&[]), None);
+        // Everything was met often: that is all.
+        assert_eq!(met(&[5, 7, 9]), Some((3.0, 0.0)));
+        // Four once, two twice: 6 + 4 * 4 / (2 * 2).
+        let (all, error) = met(&[1, 1, 1, 1, 2, 2]).unwrap();
+        assert_eq!(all, 10.0);
+        assert!(error > 1.0 && error < 10.0, "{error}");
+        let (all, _) = met(&[1, 1, 1, 1]).unwrap();
+        assert_eq!(all, 10.0);
+    }
 
     #[test]
     fn pct_promises_more_for_shallow_bugs() {

@@ -44,6 +44,17 @@ pub(super) enum Given {
     Task(Task),
     /// No part of the exploration.
     Sample(Task),
+    /// Part of another one, within a bound.
+    Bounded(Task),
+}
+
+impl Given {
+    fn task(&self) -> Option<&Task> {
+        match self {
+            Given::Trial => None,
+            Given::Task(task) | Given::Sample(task) | Given::Bounded(task) => Some(task),
+        }
+    }
 }
 
 /// Why an execution of a worker is made again.
@@ -131,17 +142,14 @@ impl<'a> Search<'a> {
             return None;
         }
         let (given, job) = match workers.trust {
-            Trust::Trusted if workers.again.is_empty() => match self.next_sample() {
-                Some(sample) => {
-                    let job = sample.job.clone();
-                    (Given::Sample(sample), job)
-                }
-                None => {
-                    let task = self.campaign.next()?;
-                    let job = task.job.clone();
-                    (Given::Task(task), job)
-                }
-            },
+            Trust::Trusted if workers.again.is_empty() => {
+                let given = match self.next_beside() {
+                    Some(beside) => beside,
+                    None => Given::Task(self.campaign.next()?),
+                };
+                let job = given.task()?.job.clone();
+                (given, job)
+            }
             Trust::Untried if workers.alone >= WORTH_IT => {
                 let job = workers.root.as_ref()?.0.job.clone();
                 workers.trust = Trust::Trying(TRIALS);
@@ -300,6 +308,7 @@ impl<'a> Search<'a> {
             Given::Trial => self.tried(&run),
             Given::Task(task) => return self.made(task, run),
             Given::Sample(task) => self.sampled(task, run),
+            Given::Bounded(task) => self.made_within(task, run),
         }
         Ok(())
     }
@@ -369,6 +378,10 @@ impl<'a> Search<'a> {
         let task = match given {
             Given::Task(task) => task,
             Given::Sample(_) => return Ok(()),
+            Given::Bounded(task) => {
+                self.lost_within(&task);
+                return Ok(());
+            }
             Given::Trial => {
                 self.workers.reuse.trial_failed(reuse::ENDED);
                 return Ok(());
@@ -392,6 +405,9 @@ impl<'a> Search<'a> {
 
     /// An execution of this round is made again in a JVM of its own.
     pub(super) fn doubt(&mut self, given: Given, doubt: Doubt) {
+        if let Given::Bounded(task) = &given {
+            self.lost_within(task);
+        }
         if let Given::Task(task) | Given::Sample(task) = given
             && task.round == self.campaign.round()
         {
