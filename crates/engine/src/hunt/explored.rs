@@ -62,11 +62,10 @@ pub fn explore(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     };
     let (took, mut exploration) = (began.elapsed(), told(&found));
     let left = hunt.end.saturating_duration_since(Instant::now()) / 2;
-    if !hunt.interrupted && exploration.resumable && fits(&exploration, took, left) {
-        if let Ok(whole) = search(hunt, &dir, left, true) {
-            found = whole;
-            exploration = told(&found);
-        }
+    let goes_on = !hunt.interrupted && exploration.resumable && fits(&exploration, took, left);
+    if goes_on && let Ok(whole) = search(hunt, &dir, left, true) {
+        found = whole;
+        exploration = told(&found);
     }
     let note = note(&exploration);
     merge(hunt, &dir, found.clone())?;
