@@ -22,27 +22,26 @@ fn a_seed_gives_the_same_run_again() {
         }
         // Another time, if a thread was kept waiting inside the JVM until others
         // went on (the report says so), or if a thread of the JDK's own came in
-        // between with an identity hash (docs/limits.md).
+        // between with an identity hash (docs/limits.md), by which sets are ordered.
+        let digest = |run: &Detected| run.report["runs"][0]["digest"].clone();
         let alike = |runs: &[Detected; 3]| {
             let warned = |run: &Detected| run.report["warnings"].to_string();
             let waited = |run| warned(run).contains("waited inside the JVM");
-            !runs.iter().any(waited) && runs[0].stdout == runs[1].stdout
+            let same = runs[0].stdout == runs[1].stdout && digest(&runs[0]) == digest(&runs[1]);
+            !runs.iter().any(waited) && same
         };
         let options = ["--detector", "hybrid"];
         let runs = (0..5)
             .map(|_| [7, 7, 8].map(|seed| controlled(&program, "random", seed, &options)))
             .find(alike)
             .unwrap_or_else(|| panic!("{}: never the same", section.name));
-        let digests = runs
-            .each_ref()
-            .map(|run| run.report["runs"][0]["digest"].clone());
+        let digests = runs.each_ref().map(digest);
         assert!(
             digests[0].is_string(),
             "{}: {}",
             section.name,
             runs[0].stderr
         );
-        assert_eq!(digests[0], digests[1], "{}", section.name);
         assert_ne!(
             digests[0], digests[2],
             "{}: the seed does nothing",
@@ -71,10 +70,11 @@ fn thirty_runs(name: &str) -> (Detected, tempfile::TempDir) {
     let mut sections = expected.sections.iter();
     let section = sections.find(|s| s.name == name).unwrap();
     let program = expected.program("control", section);
-    assert_eq!(
-        Some(String::from_utf8(program.native().stdout).unwrap()),
-        section.output
-    );
+    // That one may also happen without the tool, and then does not end.
+    if name != "livelock" {
+        let native = String::from_utf8(program.native().stdout).unwrap();
+        assert_eq!(Some(native), section.output);
+    }
     let results = tempfile::tempdir().unwrap();
     let found = program.reported(&[
         "detect",

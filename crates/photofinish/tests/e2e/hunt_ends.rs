@@ -197,7 +197,7 @@ fn what_does_not_start_is_said_by_java() {
     let dir = scratch("hunt-no-main");
     let missing = Program::new(&["-cp", dir.to_str().unwrap(), "NoSuchMain"]);
     let (done, _) = hunt("no-main", &[], &missing);
-    says(&done, 4, &["NoSuchMain", "nothing was exercised"]);
+    says(&done, 64, &["NoSuchMain", "java cannot run this program"]);
     let jar = dir.join("broken.jar");
     std::fs::write(&jar, "no jar").unwrap();
     let (done, _) = hunt("jar", &[], &Program::new(&["-jar", jar.to_str().unwrap()]));
