@@ -3,6 +3,7 @@ package shop;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -29,7 +30,15 @@ class ShopTest {
     void executorCounts() throws Exception {
         Counter counter = new Counter();
         ExecutorService pool = Executors.newFixedThreadPool(2);
-        for (int i = 0; i < 4; i++) pool.submit(() -> counter.add(1));
+        CountDownLatch open = new CountDownLatch(1);
+        for (int i = 0; i < 2; i++) {
+            pool.submit(() -> {
+                open.await();
+                counter.add(1);
+                return null;
+            });
+        }
+        open.countDown();
         pool.shutdown();
         assertTrue(pool.awaitTermination(10, TimeUnit.SECONDS));
         assertTrue(counter.get() > 0);
