@@ -284,12 +284,20 @@ impl<'a> Search<'a> {
             out_of_time: self.out_of_time,
             set_aside: self.set_aside,
             samples: self.samples.clone(),
-            within: self.bounds.told(),
+            within: self.within_bounds(),
             has_enough: self.has_enough,
             bound: self.asked.config.preemptions,
             reused: self.workers.reuse.made(),
             isolated: self.workers.reuse.why_not(),
         }
+    }
+
+    /// What was covered within bounds. With a doubt left there may be points that are not known yet,
+    /// and without control executions that nobody asked for.
+    fn within_bounds(&self) -> (u64, Option<u32>) {
+        let (made, completed) = self.bounds.told(self.campaign.round());
+        let is_sure = self.workers.doubts.is_empty() && self.missing.is_empty();
+        (made, completed.filter(|_| is_sure))
     }
 
     pub fn session(&self) -> &Session {

@@ -42,9 +42,10 @@ impl Bounds {
         }
     }
 
-    /// Executions that were made, and the largest bound that they completed.
-    pub fn told(&self) -> (u64, Option<u32>) {
-        (self.made, self.completed)
+    /// Executions that were made, and the largest bound that they completed with the points of
+    /// this round.
+    pub fn told(&self, round: u32) -> (u64, Option<u32>) {
+        (self.made, self.completed.filter(|_| round == self.round))
     }
 
     fn enter(&mut self, round: u32, config: Config) {
@@ -107,7 +108,10 @@ impl Search<'_> {
             return;
         };
         self.bounds.made += 1;
-        let followed = self.bounds.explorer.finish(id, &execution, 0).is_ok();
+        let found = Findings::from_lines(run.findings);
+        // What left control is not what was asked for.
+        let followed =
+            found.uncontrolled.is_empty() && self.bounds.explorer.finish(id, &execution, 0).is_ok();
         if !followed {
             self.lost_within(&task);
         }
@@ -115,7 +119,7 @@ impl Search<'_> {
         // From here on it is a sample: all of its steps are known.
         task.job.preemptions = None;
         task.job.sample = Some(Sample::nth(0, 1));
-        self.show(task, execution, Findings::from_lines(run.findings));
+        self.show(task, execution, found);
     }
 
     /// It was not made: the bound will not be complete.

@@ -7,6 +7,7 @@
 //! does not go as it was told, or over which workers die, is made again in a JVM of
 //! its own, and that is what counts.
 
+use super::bounded::Bounds;
 use super::{Gap, Search, is_killed, same};
 use crate::error::Error;
 use crate::executions::{Reuse, keys, reuse};
@@ -80,7 +81,7 @@ pub(super) struct Workers {
     given: BTreeMap<usize, Given>,
     /// To be made in JVMs of their own.
     again: VecDeque<(Task, Doubt)>,
-    doubts: BTreeMap<usize, Doubt>,
+    pub(super) doubts: BTreeMap<usize, Doubt>,
     deaths: BTreeMap<u64, u32>,
     /// Of runs whose results nobody wants.
     stale: Vec<RunDir>,
@@ -289,6 +290,7 @@ impl<'a> Search<'a> {
         let diverged = |gap: &Gap| matches!(gap, Gap::Diverged { .. });
         self.missing.retain(|gap| !diverged(gap));
         self.campaign = Campaign::new(self.asked.config);
+        self.bounds = Bounds::new(self.asked.config);
     }
 
     pub(super) fn answered(&mut self, number: usize, answer: Answer) -> Result<(), Error> {
