@@ -46,7 +46,8 @@ impl Space {
 impl Mixture<'_> {
     pub fn explore(&self, repairs: &[String]) -> Result<Space, Error> {
         let config = self.config;
-        if config.max_executions == 0 {
+        // What is cut short is no whole execution.
+        if config.max_executions == 0 || self.launcher.cuts() {
             return Ok(Space::TooLarge);
         }
         let mut control = controlled_run::control(

@@ -211,6 +211,7 @@ pub(crate) fn try_races(
         deadline,
         alone: 0,
         limited: false,
+        has_nameless: false,
         interrupted: false,
         warnings: BTreeSet::new(),
         compared_with: String::new(),
@@ -261,6 +262,8 @@ struct Work<'a> {
     /// Trials of a pair before a JVM that is used again is started for them.
     alone: u64,
     limited: bool,
+    /// There are suspicions whose statements have no place, so that nobody can try them.
+    has_nameless: bool,
     interrupted: bool,
     warnings: BTreeSet<String>,
     /// What output is compared with, in words.
@@ -330,7 +333,7 @@ impl<'a> Work<'a> {
                 (self.save)(self.store, &report);
             }
         }
-        self.limited |= !untried.is_empty();
+        self.limited |= !untried.is_empty() || self.has_nameless;
         self.untried = untried;
         // Strongest first, as everywhere; ids stay what they were.
         report.rank();
@@ -388,7 +391,7 @@ impl<'a> Work<'a> {
                     sides,
                 }),
                 None => {
-                    self.limited |= race.status < Status::Observed;
+                    self.has_nameless |= race.status < Status::Observed;
                     self.warn(format!(
                         "{} was not tried: the class files do not say where its statements are",
                         race.id
@@ -450,6 +453,10 @@ impl<'a> Work<'a> {
                 continue;
             }
             match Reference::choose(alone, &runs) {
+                Choice::Known(reference, _) if self.launcher.cuts() => {
+                    self.warn("runs are cut short, so output was not compared".to_owned());
+                    return Ok((reference.without_output(), kept));
+                }
                 Choice::Known(reference, text) => {
                     self.compared_with = text.clone();
                     match text.as_str() {

@@ -144,6 +144,14 @@ impl Reference {
         }
     }
 
+    /// Nothing is said of what runs print.
+    pub fn without_output(self) -> Reference {
+        Reference {
+            output: None,
+            ..self
+        }
+    }
+
     /// The first exception that the run caught and not every reference run did. What
     /// ended a thread passed through handlers on its way, which is not told again.
     fn newly_caught<'r>(&self, run: &'r RunResult) -> Option<(&'r Caught, Regularity)> {

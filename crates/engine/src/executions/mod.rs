@@ -153,6 +153,14 @@ impl<'l> Executions<'l> {
             failure: None,
         };
         let ended = self.pool.run(series.deadline, &mut service)?;
+        if service
+            .given
+            .values()
+            .any(|given| matches!(given, Given::Trial))
+        {
+            // Its answer comes too late for this series: another one tries it.
+            service.common.trust = Trust::Untried;
+        }
         match service.failure.take() {
             Some(failure) => Err(failure),
             None => Ok(Made {
