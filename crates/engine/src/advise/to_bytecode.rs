@@ -39,6 +39,7 @@ pub fn express(
             if from.whole_method() != to.whole_method() {
                 return Ok(vec![bytecode::Repair::MoveCall {
                     before: line(to, book)?,
+                    class: from.class.clone(),
                     method: from.method.clone(),
                     desc: from.desc.clone(),
                 }]);

@@ -90,6 +90,7 @@ pub enum Repair {
     /// The next line that calls this method comes before the statement.
     MoveCall {
         before: Line,
+        class: String,
         method: String,
         desc: String,
     },
@@ -158,9 +159,10 @@ pub fn repair(bytes: &[u8], repair: &Repair) -> Result<Vec<u8>, RepairError> {
         Repair::Move { at, before } => moved::up(&mut class, at, *before)?,
         Repair::MoveCall {
             before,
+            class: callee,
             method,
             desc,
-        } => moved::call_up(&mut class, before, method, desc)?,
+        } => moved::call_up(&mut class, before, [callee, method, desc])?,
         Repair::Synchronized {
             method,
             desc,
@@ -264,9 +266,10 @@ impl fmt::Display for Repair {
             Repair::Move { at, before } => write!(f, "move#{at}#{before}"),
             Repair::MoveCall {
                 before,
+                class,
                 method,
                 desc,
-            } => write!(f, "move-call#{before}#{method}#{desc}"),
+            } => write!(f, "move-call#{before}#{class}#{method}#{desc}"),
             Repair::Synchronized {
                 class,
                 method,
@@ -360,8 +363,9 @@ fn of_statement(kind: &str, at: Line, rest: &[&str]) -> Option<Repair> {
             at,
             before: before.parse().ok()?,
         }),
-        ("move-call", [method, desc]) => Some(Repair::MoveCall {
+        ("move-call", [class, method, desc]) => Some(Repair::MoveCall {
             before: at,
+            class: (*class).to_owned(),
             method: (*method).to_owned(),
             desc: (*desc).to_owned(),
         }),

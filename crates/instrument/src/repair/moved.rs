@@ -38,12 +38,12 @@ pub(super) fn up(class: &mut ClassFile<'_>, at: &Line, before: u16) -> Result<()
 }
 
 /// The next line after `before` that calls the method comes before it: what the method does is
-/// done earlier, though its own code is in another place.
+/// done earlier, though its own code is in another place. A call by the name of a subclass is not
+/// recognised.
 pub(super) fn call_up(
     class: &mut ClassFile<'_>,
     before: &Line,
-    method: &str,
-    desc: &str,
+    [owner, method, desc]: [&str; 3],
 ) -> Result<(), RepairError> {
     let code = decode(class, method_of(class, before)?)?;
     let after = lines(&code, before.line)?.end;
@@ -51,7 +51,7 @@ pub(super) fn call_up(
         let is_call = (op::INVOKEVIRTUAL..=op::INVOKEINTERFACE).contains(&insn.op);
         let target = insn.cp().filter(|_| is_call);
         let target = target.and_then(|cp| class.pool.member_ref(cp));
-        target.is_some_and(|t| t.name == method && t.desc == desc)
+        target.is_some_and(|t| t.class == owner && t.name == method && t.desc == desc)
     };
     let call = code.insns[after..].iter().find(calls);
     let line = call.and_then(|insn| code.line_of(insn.pc));
