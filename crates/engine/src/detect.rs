@@ -385,6 +385,19 @@ impl TakenRuns<'_, '_> {
         self.tried - self.last_new
     }
 
+    /// Whether something was found that is not suppressed.
+    fn has_found(&self) -> bool {
+        let (mut report, _) = self.session.clone().finish("detect");
+        self.runs.config.suppress.apply(&mut report);
+        let Report {
+            races,
+            deadlocks,
+            failures,
+            ..
+        } = report;
+        !(races.is_empty() && deadlocks.is_empty() && failures.is_empty())
+    }
+
     /// What a run shows, and where it was not under control.
     fn all_shown(found: &Findings) -> impl Iterator<Item = String> {
         keys(found).into_iter().chain(found.all_warnings())
@@ -440,7 +453,7 @@ impl Taker for TakenRuns<'_, '_> {
             false => self.progress.doing(&text),
         }
         let config = self.runs.config;
-        let has_enough = config.stop_at_first && has_shown;
+        let has_enough = config.stop_at_first && has_shown && self.has_found();
         Ok(
             match has_enough || self.session.is_over() || self.is_saturated() {
                 true => ControlFlow::Break(()),

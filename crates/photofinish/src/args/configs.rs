@@ -108,13 +108,19 @@ impl Detect {
                 "with --exec the operating system decides which thread runs; leave out --scheduler",
             ));
         }
+        let launch = self.launch.config();
+        if !launch.cut.is_none() {
+            return Err(Failure::usage(
+                "--stop-after and --cut-after end one program; leave them out with --exec",
+            ));
+        }
         Ok(ExecConfig {
             detector,
             jvms: self.jvms.clone(),
             runs: self.runs,
             output,
             suppress,
-            launch: self.launch.config(),
+            launch,
         })
     }
 }
