@@ -89,12 +89,8 @@ fn a_jvm_that_outlives_the_command_is_waited_for() {
     let script = "$JAVA -cp $CLASSES StopFlag > /dev/null 2>&1 &";
     let (done, report) = exec("exec-left", &[], script);
     assert_eq!(done.status.code(), Some(66), "{}", stderr(&done));
+    // That one is left is said only if it is seen to run, which is up to chance.
     assert_eq!(report["runs"][0]["ended"], "exit", "{report}");
-    assert!(
-        stderr(&done).contains("left 1 JVM running"),
-        "{}",
-        stderr(&done)
-    );
 }
 
 #[test]
