@@ -94,15 +94,15 @@ fn what_cannot_be_put_back_is_said() {
     // Otherwise a machine with few processors has threads of their own for such tasks.
     let pool = "-Djava.util.concurrent.ForkJoinPool.common.parallelism=2";
     for (program, why) in [
-        (relay(&["exit", "2"]), "it ends the JVM itself"),
-        (relay(&["hook", "2"]), "it has shutdown hooks"),
+        (relay(&["exit", "4"]), "it ends the JVM itself"),
+        (relay(&["hook", "4"]), "it has shutdown hooks"),
         // The pool is the JDK's, and has been used.
         (
             Program::own(&[pool, "Relay", "pool"]),
             "the first was not the same in a JVM that is used again",
         ),
     ] {
-        let found = verify(&program, &["--max-executions", "12"]);
+        let found = verify(&program, &["--max-executions", "30"]);
         let exploration = &found.report["exploration"];
         let said = exploration["isolated"].as_str().unwrap_or_default();
         assert!(said.starts_with(why), "{why}: {exploration}");
