@@ -30,15 +30,15 @@ class ShopTest {
     void executorCounts() throws Exception {
         Counter counter = new Counter();
         ExecutorService pool = Executors.newFixedThreadPool(2);
-        CountDownLatch open = new CountDownLatch(1);
+        CountDownLatch started = new CountDownLatch(2);
         for (int i = 0; i < 2; i++) {
             pool.submit(() -> {
-                open.await();
+                started.countDown();
+                started.await();
                 counter.add(1);
                 return null;
             });
         }
-        open.countDown();
         pool.shutdown();
         assertTrue(pool.awaitTermination(10, TimeUnit.SECONDS));
         assertTrue(counter.get() > 0);
