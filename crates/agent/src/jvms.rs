@@ -6,6 +6,7 @@
 //! JVM that is left alone gets no probes and goes on as if there were no agent; it is
 //! written down all the same, so that the report can name it.
 
+use encoding::names::glob;
 use protocol::jvms::{DIRECTORY, Jvm, JvmsRequest, LeftAlone};
 use protocol::{RunRequest, files};
 use std::fs::File;
@@ -105,9 +106,9 @@ fn own_directory(root: &Path, pid: u32) -> std::io::Result<PathBuf> {
 /// Why this JVM is not looked at; None if it is.
 fn left_alone(facts: &Facts, pick: &[String]) -> Option<LeftAlone> {
     let names = names(&facts.command);
-    let named = |pattern: &str| names.iter().any(|name| matches(pattern, name));
+    let named = |pattern: &str| names.iter().any(|name| glob(pattern.trim(), name));
     let why = match pick {
-        [] if names.is_empty() => Some(LeftAlone::NoMainClass),
+        [] if facts.command.is_empty() => Some(LeftAlone::NoMainClass),
         [] => is_build_tool(&facts.command, named).then_some(LeftAlone::BuildTool),
         _ if pick.iter().any(|pattern| named(pattern)) => None,
         _ => Some(LeftAlone::NotPicked),
@@ -131,9 +132,6 @@ fn is_build_tool(command: &str, named: impl Fn(&str) -> bool) -> bool {
 /// its jar, with and without directories.
 fn names(command: &str) -> Vec<&str> {
     let first = command.split(' ').next().unwrap_or_default();
-    if first.is_empty() {
-        return Vec::new();
-    }
     // The path of a jar may have spaces in it, which nothing tells from other spaces.
     let is_path = first.starts_with(['/', '.']) || first.ends_with(".jar");
     let jar = command.find(".jar").filter(|_| is_path);
@@ -144,29 +142,6 @@ fn names(command: &str) -> Vec<&str> {
         true => vec![whole],
         false => vec![whole, last],
     }
-}
-
-/// `*` stands for anything.
-fn matches(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.trim().split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = name.strip_prefix(first) else {
-        return false;
-    };
-    let mut parts = parts.peekable();
-    if parts.peek().is_none() {
-        return rest.is_empty();
-    }
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            return rest.ends_with(part);
-        }
-        match rest.find(part) {
-            Some(at) => rest = rest.get(at + part.len()..).unwrap_or_default(),
-            None => return false,
-        }
-    }
-    true
 }
 
 /// `17` -> 17, `1.8` -> 8.
@@ -227,7 +202,7 @@ mod tests {
             "org.gradle.launcher.GradleMain test",
             "org.gradle.*"
         ));
-        assert!(!picked("", "*"), "it has no name");
+        assert!(picked("", "*") && !picked("", "com.*"), "it has no name");
         assert!(!picked("com.shop.Main shop.jar", "*.jar"));
         assert!(!picked("com.shop.MainTest", "com.shop.Main"));
         assert_eq!(alone("Other", &["Main"]), Some(LeftAlone::NotPicked));

@@ -356,6 +356,8 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), NotLoaded> {
             });
             loaded.map_err(not_loaded(Some(out), false))
         }
+        // Named twice, by a command that runs under the tool and by the build that it starts.
+        Argument::Jvms(_) if agent().is_some() => Ok(()),
         Argument::Jvms(root) => {
             let jvmti = jvmti.map_err(not_loaded(None, true))?;
             let property = |name| jvmti.system_property(name).unwrap_or_default();
@@ -370,7 +372,7 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), NotLoaded> {
             };
             let options = Options::new(out.clone(), request);
             let loaded = options.map_err(Fatal::from).and_then(|mut options| {
-                options.is_in_all_jvms = true;
+                options.is_in_all_jvms = options::is_inherited(text);
                 // SAFETY: the JVM, says the caller.
                 unsafe { start(vm, jvmti, options, &root) }
             });

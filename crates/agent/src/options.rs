@@ -98,6 +98,12 @@ pub fn argument(text: &str) -> Result<Argument, String> {
     named.ok_or_else(|| "no run directory: write out=DIRECTORY after the library".into())
 }
 
+/// Whether the JVMs that this one starts get the same argument.
+pub fn is_inherited(argument: &str) -> bool {
+    let inherited = std::env::var_os("JAVA_TOOL_OPTIONS").unwrap_or_default();
+    inherited.to_string_lossy().contains(argument)
+}
+
 fn read_request(path: &Path) -> Result<RunRequest, String> {
     match std::fs::read(path) {
         Ok(bytes) => serde_json::from_slice(&bytes)

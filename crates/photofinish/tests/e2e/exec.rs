@@ -135,6 +135,25 @@ fn the_agent_works_by_hand() {
     }
 }
 
+/// As in a build whose own configuration has the agent: the JVM is looked at once, and written
+/// down where the command's other JVMs are.
+#[test]
+fn an_agent_named_twice_is_loaded_once() {
+    let path = photofinish().arg("agent-path").output().unwrap();
+    let library = String::from_utf8(path.stdout).unwrap();
+    let own = scratch("exec-twice-own");
+    let script = format!(
+        "$JAVA -agentpath:{}=jvms={} -cp $CLASSES StopFlag",
+        library.trim(),
+        own.display()
+    );
+    let (done, report) = exec("exec-twice", &[], &script);
+    assert_eq!(done.status.code(), Some(66), "{}", stderr(&done));
+    assert_eq!(jvms(&report), ["StopFlag"], "{}", stderr(&done));
+    assert_eq!(report["program"]["exit"], 0);
+    assert_eq!(std::fs::read_dir(&own).unwrap().count(), 0);
+}
+
 /// A script in place of java that starts the tool. It gives up by itself after a few times, so
 /// that a guard that does not work fails the test and not the machine.
 #[test]
