@@ -1,7 +1,6 @@
 package org.photofinish.maven;
 
 import java.io.File;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.maven.plugin.MojoExecutionException;
@@ -38,8 +37,8 @@ public final class CheckMojo extends PhotofinishMojo {
     @Override
     public void execute() throws MojoExecutionException, MojoFailureException {
         if (skip) return;
-        if (!Files.isDirectory(jvms())) {
-            getLog().info("no tests ran under photofinish (goal prepare-agent)");
+        if (!hasJvms()) {
+            getLog().info("no tests ran under photofinish's goal prepare-agent");
             return;
         }
         List<String> args = new ArrayList<>(List.of("report", jvms().toString(), "--no-config", "--fail-on", failOn));

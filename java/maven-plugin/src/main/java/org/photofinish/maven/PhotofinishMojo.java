@@ -1,7 +1,10 @@
 package org.photofinish.maven;
 
 import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.apache.maven.plugin.AbstractMojo;
 import org.apache.maven.plugin.MojoExecutionException;
 import org.apache.maven.plugins.annotations.Parameter;
@@ -31,5 +34,15 @@ abstract class PhotofinishMojo extends AbstractMojo {
     /** Where the JVMs of the tests leave what they find. */
     final Path jvms() {
         return directory.toPath().resolve("jvms");
+    }
+
+    /** Whether there are any: a module may have no tests, or they may run without the agent. */
+    final boolean hasJvms() throws MojoExecutionException {
+        if (!Files.isDirectory(jvms())) return false;
+        try (Stream<Path> left = Files.list(jvms())) {
+            return left.findAny().isPresent();
+        } catch (IOException e) {
+            throw new MojoExecutionException("cannot read " + jvms(), e);
+        }
     }
 }

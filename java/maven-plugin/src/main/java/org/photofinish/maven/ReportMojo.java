@@ -18,7 +18,7 @@ public final class ReportMojo extends PhotofinishMojo {
 
     @Override
     public void execute() throws MojoExecutionException {
-        if (skip || !Files.isDirectory(jvms())) return;
+        if (skip || !hasJvms()) return;
         Path out = site.toPath();
         try {
             Files.createDirectories(out);
