@@ -3,7 +3,7 @@
 use crate::config::{ControlConfig, LaunchConfig};
 use crate::controlled_run::{self, SavePace};
 use crate::error::Error;
-use crate::executions::{Execution, Executions, Series, Taker, keys};
+use crate::executions::{Execution, Executions, Novelty, Series, Taker, keys};
 use crate::launch::{Launcher, Plan};
 use crate::may_trigger::Hidden;
 use crate::progress::Progress;
@@ -16,19 +16,14 @@ use driver::process::{Input, Output};
 use driver::run::RunResult;
 use driver::store::{Program, Schedule, Writer};
 use findings::exploration::Schedules;
-use findings::finding::Findings;
 use findings::result::Report;
 use findings::suppress::Suppressions;
-use protocol::RunEnd;
 use protocol::execution::AskedSeed;
 pub use schedule::Scheduler;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
-
-/// Runs without anything new after which there may be nothing more, at least.
-const FEW_RUNS: u64 = 50;
 
 /// Runs that the report lists: more of the same says nothing new.
 const MOST_RUNS: u64 = 1_000;
@@ -210,23 +205,20 @@ impl<'a> ScheduledRuns<'a> {
             session,
             progress,
             mode,
-            shown: BTreeSet::new(),
-            orders: BTreeSet::new(),
-            tried: 0,
-            last_new: 0,
+            novelty: Novelty::default(),
             listed: 0,
         };
         progress.step(&format!("run 1 of {}", config.runs));
         let made = executions.make(&series, &mut taken)?;
-        let (tried, different) = (taken.tried, taken.orders.len() as u64);
-        let (saturated, since_new) = (taken.is_saturated(), taken.since_new());
+        let saturated = taken.is_saturated();
+        let novelty = taken.novelty;
         if made.ended == Ended::Interrupted {
             session.interrupt();
         }
         self.schedules = (config.runs > 1).then_some(Schedules {
-            tried,
-            different,
-            since_new,
+            tried: novelty.tried,
+            different: novelty.different(),
+            since_new: novelty.since_new(),
             saturated,
             reused_jvms: made.reused,
             isolated: made.isolated,
@@ -364,25 +356,15 @@ struct TakenRuns<'r, 'a> {
     session: &'r mut Session,
     progress: &'r dyn Progress,
     mode: Mode,
-    /// What runs in fresh JVMs have shown.
-    shown: BTreeSet<String>,
-    /// Partial orders.
-    orders: BTreeSet<u64>,
-    tried: u64,
-    /// The last run that was different, or showed something for the first time.
-    last_new: u64,
+    novelty: Novelty,
     listed: u64,
 }
 
 impl TakenRuns<'_, '_> {
     /// The last third of the runs, and not a few, showed nothing new.
     fn is_saturated(&self) -> bool {
-        let long = FEW_RUNS.max(self.tried / 3);
-        self.runs.config.until_saturated && self.since_new() >= long
-    }
-
-    fn since_new(&self) -> u64 {
-        self.tried - self.last_new
+        let novelty = &self.novelty;
+        self.runs.config.until_saturated && novelty.is_long(novelty.since_new())
     }
 
     /// Whether something was found that is not suppressed.
@@ -397,40 +379,18 @@ impl TakenRuns<'_, '_> {
         } = report;
         !(races.is_empty() && deadlocks.is_empty() && failures.is_empty())
     }
-
-    /// What a run shows, and where it was not under control.
-    fn all_shown(found: &Findings) -> impl Iterator<Item = String> {
-        keys(found).into_iter().chain(found.all_warnings())
-    }
 }
 
 impl Taker for TakenRuns<'_, '_> {
     fn is_known(&mut self, run: &RunResult) -> bool {
-        let summary = run.findings.summary.as_ref();
-        let ended = summary.map_or(RunEnd::Unknown, |s| s.ended);
-        let usual = matches!(ended, RunEnd::Exit | RunEnd::Deadlock | RunEnd::Livelock);
-        usual && Self::all_shown(&run.findings).all(|key| self.shown.contains(&key))
+        self.novelty.is_known(run)
     }
 
     fn take(&mut self, execution: Execution) -> Result<ControlFlow<()>, Error> {
-        self.tried += 1;
+        self.novelty.take(&execution);
         let run = &execution.run;
-        let control = run
-            .findings
-            .summary
-            .as_ref()
-            .and_then(|s| s.control.as_ref());
-        let order = control.and_then(|c| c.partial_order);
-        let is_different = order.is_some_and(|order| self.orders.insert(order));
         let has_shown = !keys(&run.findings).is_empty();
-        let known = self.shown.len();
         let is_new = execution.dir.is_some();
-        if is_new {
-            self.shown.extend(Self::all_shown(&run.findings));
-        }
-        if is_different || self.shown.len() > known {
-            self.last_new = self.tried;
-        }
         if is_new || self.listed < MOST_RUNS {
             self.listed += 1;
             let row = self
@@ -446,9 +406,10 @@ impl Taker for TakenRuns<'_, '_> {
         }
         self.runs.save_so_far(self.session);
         let all = u64::from(self.runs.config.runs);
-        let text = format!("run {} of {all}", self.tried + 1);
+        let tried = self.novelty.tried;
+        let text = format!("run {} of {all}", tried + 1);
         match is_new {
-            _ if self.tried >= all => {}
+            _ if tried >= all => {}
             true => self.progress.step(&text),
             false => self.progress.doing(&text),
         }

@@ -11,8 +11,10 @@
 //! fresh JVM first, and that is what is handed over: nothing is reported that was seen in a
 //! reused JVM only.
 
+mod novelty;
 pub mod reuse;
 
+pub use novelty::Novelty;
 pub use reuse::Reuse;
 
 use crate::error::Error;

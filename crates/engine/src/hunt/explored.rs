@@ -4,7 +4,7 @@
 //! schedules need not be done then. If its time is not enough, but the estimated rest fits into
 //! half of what the hunt has left, it goes on at once. Otherwise the exploration, and the
 //! samples that are drawn beside it, go on in the last stage, with the time that nothing else
-//! needed, until nothing new came for as long as all stages before it took.
+//! needed, for as long as all stages before it took.
 //!
 //! That the exploration is complete is said only if nothing that other stages
 //! found contradicts it: a race that no explored schedule has shows that the
@@ -33,7 +33,7 @@ const SLACK: f64 = 1.5;
 const MARGIN: Duration = Duration::from_secs(1);
 /// No exploration is shorter.
 const LEAST: Duration = Duration::from_secs(1);
-/// For so long the last stage goes on without anything new, at least.
+/// For so long the last stage goes on, at least.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// How far the exploration is.
@@ -43,6 +43,13 @@ pub struct Explored {
     dir: RunDir,
     found: Report,
     pub exploration: Exploration,
+}
+
+impl Explored {
+    /// Whether every schedule was explored, and nothing that was found elsewhere contradicts that.
+    pub fn covers(&self, report: &Report) -> bool {
+        self.exploration.complete && not_shown(report, &self.found).is_empty()
+    }
 }
 
 /// Explores the program, as far as that can be done in its share of the time.

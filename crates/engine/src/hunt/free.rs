@@ -59,6 +59,7 @@ pub fn detect(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     }
     let left = hunt.end.saturating_duration_since(Instant::now());
     if hunt.ends && left < hunt.cost * OTHERS {
+        hunt.limited = true;
         return Ok(format!("1 free run; {SLOW}"));
     }
     hunt.head("detect");
@@ -66,9 +67,12 @@ pub fn detect(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         .doing("running the program with the hybrid detector, and recording it");
     // One that does not end takes what it is given.
     hunt.stage_end = Instant::now() + if hunt.ends { left / 4 } else { left / 6 };
-    let [hybrid, recorded] = other_free_runs(hunt)?;
+    let ([hybrid, recorded], failure) = other_free_runs(hunt)?;
     if let Some((run, _)) = hybrid {
         add(hunt, run);
+    }
+    if let Some(failure) = failure {
+        return Err(failure);
     }
     let many = 2 + u32::from(recorded.is_some());
     hunt.recorded = recorded.map(|(run, dir)| Recorded { run, dir });
@@ -85,8 +89,9 @@ pub struct Recorded {
 /// A free run, if it was made, and its directory.
 type FreeRun = Option<(RunResult, RunDir)>;
 
-/// A run with the hybrid detector, and one with the way of each thread for prediction.
-fn other_free_runs(hunt: &mut Hunt<'_>) -> Result<[FreeRun; 2], Error> {
+/// A run with the hybrid detector, and one with the way of each thread for prediction; and why
+/// one of them could not be made.
+fn other_free_runs(hunt: &mut Hunt<'_>) -> Result<([FreeRun; 2], Option<Error>), Error> {
     let predicts = !hunt.config.skip.iter().any(|name| name == "predict");
     let wanted = [
         Some(("hybrid", Mode::HYBRID)),
@@ -102,10 +107,7 @@ fn other_free_runs(hunt: &mut Hunt<'_>) -> Result<[FreeRun; 2], Error> {
     let jobs = config::jobs(work.hunt.config.jobs);
     let interrupts = work.hunt.launcher.interrupts.clone();
     pool::run_as_it_comes(jobs, None, &interrupts, &mut work)?;
-    match work.failure.take() {
-        Some(failure) => Err(failure),
-        None => Ok(work.made),
-    }
+    Ok((work.made, work.failure))
 }
 
 /// Free runs side by side.

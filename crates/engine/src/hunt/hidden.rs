@@ -5,7 +5,7 @@ use super::stages::{SLOW, add};
 use crate::config;
 use crate::controlled_run;
 use crate::error::Error;
-use crate::executions::{Execution, Executions, Series, Taker, keys};
+use crate::executions::{Execution, Executions, Novelty, Series, Taker};
 use crate::launch::{Plan, RunDir};
 use crate::may_trigger::Hidden;
 use driver::options::{Control, Mode, Variant};
@@ -15,9 +15,7 @@ use driver::run::RunResult;
 use findings::exploration::Schedules;
 use findings::group;
 use findings::text::counted;
-use protocol::RunEnd;
 use protocol::execution::AskedSeed;
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 /// Why nothing is done that looks for single schedules.
@@ -27,10 +25,8 @@ const EXPLORED: &str = "not needed: every schedule was explored";
 const HELD_BACK_RUNS: u32 = 4;
 const DRFINDER: &str = "drfinder-serial";
 
-/// So many times as many runs under control as are wanted are made where they cost little; and
-/// so many without anything new, at least, after which there are no more.
+/// So many times as many runs under control as are wanted are made where they cost little.
 const FURTHER: u64 = 100;
-const FEW_RUNS: u64 = 50;
 
 /// Who looks for hidden races, in turn.
 const SEEKERS: [&str; 3] = ["random", "pct", "pos"];
@@ -72,21 +68,18 @@ pub fn hidden(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     };
     let mut seekers = Seekers {
         hunt,
-        shown: BTreeSet::new(),
-        orders: BTreeSet::new(),
-        ran: 0,
-        last_new: 0,
+        novelty: Novelty::default(),
         wanted,
     };
     let made = executions.make(&series, &mut seekers)?;
-    let (ran, orders) = (seekers.ran, seekers.orders.len());
-    let since_new = ran - seekers.last_new;
+    let novelty = seekers.novelty;
+    let ran = novelty.tried;
     let schedules = hunt.report.schedules.get_or_insert_default();
     schedules.add(Schedules {
         tried: ran,
-        different: orders as u64,
+        different: novelty.different(),
         saturated: ran > wanted,
-        since_new,
+        since_new: novelty.since_new(),
         reused_jvms: made.reused,
         isolated: made.isolated,
     });
@@ -110,54 +103,33 @@ pub fn hidden(hunt: &mut Hunt<'_>) -> Result<String, Error> {
 /// cost little and some show something new.
 struct Seekers<'h, 'a> {
     hunt: &'h mut Hunt<'a>,
-    /// What runs in fresh JVMs have shown.
-    shown: BTreeSet<String>,
-    /// Partial orders.
-    orders: BTreeSet<u64>,
-    ran: u64,
-    /// The last that showed something for the first time.
-    last_new: u64,
+    novelty: Novelty,
     wanted: u64,
 }
 
 impl Seekers<'_, '_> {
     fn has_enough(&self, was_alone: bool) -> bool {
-        let since = self.ran - self.last_new;
-        let long = FEW_RUNS.max(self.ran / 3);
-        self.ran >= self.wanted && since > 0 && (was_alone || since >= long)
+        let since = self.novelty.since_shown();
+        let is_long = was_alone || self.novelty.is_long(since);
+        self.novelty.tried >= self.wanted && since > 0 && is_long
     }
 }
 
 impl Taker for Seekers<'_, '_> {
     fn is_known(&mut self, run: &RunResult) -> bool {
-        let summary = run.findings.summary.as_ref();
-        let ended = summary.map_or(RunEnd::Unknown, |s| s.ended);
-        let usual = matches!(ended, RunEnd::Exit | RunEnd::Deadlock | RunEnd::Livelock);
-        let mut shown = keys(&run.findings)
-            .into_iter()
-            .chain(run.findings.all_warnings());
-        usual && shown.all(|key| self.shown.contains(&key))
+        self.novelty.is_known(run)
     }
 
     fn take(&mut self, execution: Execution) -> Result<ControlFlow<()>, Error> {
-        self.ran += 1;
+        let is_new = self.novelty.take(&execution);
+        let ran = self.novelty.tried;
         let Execution { control, run, dir } = execution;
         self.hunt.noticed(&run.outcome);
-        let found = &run.findings;
-        let summary = found.summary.as_ref().and_then(|s| s.control.as_ref());
-        self.orders.extend(summary.and_then(|c| c.partial_order));
-        let known = self.shown.len();
-        self.shown
-            .extend(keys(found).into_iter().chain(found.all_warnings()));
-        let is_new = self.shown.len() > known;
-        if is_new {
-            self.last_new = self.ran;
-        }
-        if is_new || self.ran <= self.wanted {
+        if is_new || ran <= self.wanted {
             keep(self.hunt, &control, dir.as_ref(), run);
         }
         self.hunt.head("hidden races");
-        let text = format!("run {} under control", self.ran);
+        let text = format!("run {ran} under control");
         self.hunt.progress.doing(&text);
         let over = self.hunt.over() || self.has_enough(dir.is_some());
         Ok(match over {
@@ -198,6 +170,7 @@ pub fn held_back(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         return Ok("not looked for".to_owned());
     }
     if hunt.left() < hunt.cost * 2 {
+        hunt.limited = true;
         return Ok(format!("not looked for: {SLOW}"));
     }
     hunt.progress
@@ -234,6 +207,7 @@ pub fn held_back(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         keep(hunt, &control, Some(&dir), run);
         ran += 1;
     }
+    hunt.limited |= ran < u64::from(wanted) && !hunt.over();
     let found = group::findings(&hunt.report.races).len();
     let found = found.saturating_sub(before);
     Ok(format!(

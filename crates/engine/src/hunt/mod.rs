@@ -282,7 +282,7 @@ impl Hunt<'_> {
 
     /// Whether every schedule was explored, as far as is known.
     fn is_explored(&self) -> bool {
-        { self.explored.as_ref() }.is_some_and(|explored| explored.exploration.complete)
+        { self.explored.as_ref() }.is_some_and(|explored| explored.covers(&self.report))
     }
 
     /// Notes how a run ended.
