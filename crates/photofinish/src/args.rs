@@ -1,17 +1,21 @@
 //! The command line, defined once: parsing, help and completions come from
-//! here.
+//! here. Commands have the options of [`Launch`] and [`Show`] first, so that the groups of their
+//! help come in the same order.
 
 mod advise;
 mod compare;
 mod configs;
 mod explain;
+mod groups;
 mod hunt;
 mod registry;
+mod values;
 mod verify;
 
 pub use advise::Advise;
 pub use compare::Compare;
 pub use explain::{Doctor, Explain};
+pub use groups::command;
 pub use hunt::{Completions, Hunt, Man};
 pub use registry::Detector;
 pub use verify::{StopAt, Verify};
@@ -188,6 +192,10 @@ impl FailOn {
 
 #[derive(Debug, Args)]
 pub struct Detect {
+    #[command(flatten)]
+    pub launch: Launch,
+    #[command(flatten)]
+    pub show: Show,
     /// What counts as a race
     #[arg(long, value_name = "DETECTOR", value_parser = registry::detector(), default_value = "fasttrack")]
     pub detector: Detector,
@@ -219,7 +227,7 @@ pub struct Detect {
     pub exec: bool,
     /// With --exec: only the JVMs with these main classes or jars [default: all but build
     /// tools and compilers]
-    #[arg(long, value_name = "PATTERN", value_delimiter = ',', requires = "exec")]
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',', requires = "exec", value_parser = values::name)]
     pub jvms: Vec<String>,
     /// With pct: how many orderings a bug may need [default: 3]; with drfinder:
     /// how many frames lead to a lock [default: 12]
@@ -231,10 +239,6 @@ pub struct Detect {
     pub relation: Option<PathBuf>,
     #[command(flatten)]
     pub control: Control,
-    #[command(flatten)]
-    pub launch: Launch,
-    #[command(flatten)]
-    pub show: Show,
 }
 
 /// When runs have shown what there is.
@@ -245,12 +249,16 @@ pub enum Until {
 
 #[derive(Debug, Args)]
 pub struct Confirm {
+    #[command(flatten)]
+    pub launch: Launch,
+    #[command(flatten)]
+    pub show: Show,
     /// Take the pairs from this result (JSON, or a directory of results) instead
     /// of a run with hybrid
     #[arg(long, value_name = "FILE", conflicts_with = "pair")]
     pub from: Option<PathBuf>,
     /// Two statements to bring together: `Bank.java:12,Audit.java:40`
-    #[arg(long, value_name = "PLACE,PLACE", value_parser = pair)]
+    #[arg(long, value_name = "PLACE,PLACE", value_parser = values::pair)]
     pub pair: Vec<[Statement; 2]>,
     /// Only these races of the report, by their ids
     #[arg(
@@ -277,10 +285,6 @@ pub struct Confirm {
     pub input: Option<PathBuf>,
     #[command(flatten)]
     pub control: Control,
-    #[command(flatten)]
-    pub launch: Launch,
-    #[command(flatten)]
-    pub show: Show,
 }
 
 #[derive(Debug, Args)]
@@ -288,6 +292,10 @@ pub struct Replay {
     /// What to replay, by its name in the report: `R1`, `R1.exception`, `D1`
     #[arg(value_name = "ID", required_unless_present = "log")]
     pub id: Option<String>,
+    #[command(flatten)]
+    pub launch: Launch,
+    #[command(flatten)]
+    pub show: Show,
     /// Where the results were kept
     #[arg(long, value_name = "DIR", default_value = driver::store::DEFAULT)]
     pub results: PathBuf,
@@ -303,10 +311,6 @@ pub struct Replay {
     /// Seconds without progress after which the run is ended
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u64).range(1..))]
     pub watchdog: u64,
-    #[command(flatten)]
-    pub launch: Launch,
-    #[command(flatten)]
-    pub show: Show,
 }
 
 /// Runs with one thread at a time.
@@ -332,6 +336,10 @@ pub struct Control {
 
 #[derive(Debug, Args)]
 pub struct Predict {
+    #[command(flatten)]
+    pub launch: Launch,
+    #[command(flatten)]
+    pub show: Show,
     /// Prediction engines; several give a table that compares them
     #[arg(
         long,
@@ -350,7 +358,7 @@ pub struct Predict {
     #[arg(long)]
     pub atomicity: bool,
     /// Methods that are meant to be atomic: `com.shop.Bank.transfer`, `Bank.*`
-    #[arg(long, value_name = "METHOD", value_delimiter = ',')]
+    #[arg(long, value_name = "METHOD", value_delimiter = ',', value_parser = values::pattern)]
     pub units: Vec<String>,
     /// Also check the properties in this file on every order that the run
     /// allows; docs/properties.md is the manual
@@ -369,24 +377,20 @@ pub struct Predict {
     /// lines such as `pure com.shop.Money.*`
     #[arg(long, value_name = "FILE")]
     pub purity: Option<PathBuf>,
-    #[command(flatten)]
-    pub launch: Launch,
-    #[command(flatten)]
-    pub show: Show,
 }
 
 #[derive(Debug, Args)]
 pub struct Record {
+    #[command(flatten)]
+    pub launch: Launch,
+    #[command(flatten)]
+    pub show: Show,
     /// Where the trace goes
     #[arg(short, long, value_name = "FILE", default_value = "trace.pft")]
     pub output: PathBuf,
     /// Also record the control flow of each thread, for `predict`
     #[arg(long)]
     pub full: bool,
-    #[command(flatten)]
-    pub launch: Launch,
-    #[command(flatten)]
-    pub show: Show,
 }
 
 #[derive(Debug, Subcommand)]
@@ -428,10 +432,10 @@ pub struct CutArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Events by their place in the trace, from 0: `1000..2000`, `..500`, `100..`
-    #[arg(long, value_name = "RANGE", value_parser = range)]
+    #[arg(long, value_name = "RANGE", value_parser = values::range)]
     pub events: Option<Range<u64>>,
     /// Events by synchronisation number
-    #[arg(long, value_name = "RANGE", value_parser = range)]
+    #[arg(long, value_name = "RANGE", value_parser = values::range)]
     pub seqs: Option<Range<u64>>,
     /// Only these threads, by number
     #[arg(long, value_name = "N", value_delimiter = ',')]
@@ -453,17 +457,23 @@ pub struct MergeArgs {
 /// How to start the program, and what to look at.
 #[derive(Clone, Debug, Args)]
 pub struct Launch {
+    /// What you would write after `java`
+    #[arg(last = true, value_name = "JAVA ARGUMENTS")]
+    pub program: Vec<OsString>,
+    /// The java launcher or JDK directory [default: JAVA_HOME, then PATH]
+    #[arg(long, value_name = "PATH")]
+    pub java: Option<PathBuf>,
     /// Classes to instrument besides the default, as patterns: `com.shop.**`
-    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',', value_parser = values::pattern)]
     pub include: Vec<String>,
     /// Classes to leave alone
-    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',', value_parser = values::pattern)]
     pub exclude: Vec<String>,
     /// Packages whose own accesses are not checked
-    #[arg(long, value_name = "PACKAGE", value_delimiter = ',')]
+    #[arg(long, value_name = "PACKAGE", value_delimiter = ',', value_parser = values::pattern)]
     pub trusted: Vec<String>,
     /// Fields whose plain accesses are not checked: `com.shop.Bank.total`, `Cache.*`
-    #[arg(long, value_name = "FIELD", value_delimiter = ',', value_parser = field)]
+    #[arg(long, value_name = "FIELD", value_delimiter = ',', value_parser = values::field)]
     pub untracked: Vec<String>,
     /// Also check accesses that cannot race because no other thread can reach the
     /// object: to measure what leaving them out saves
@@ -471,24 +481,18 @@ pub struct Launch {
     pub check_unshared: bool,
     /// Stop each run (advise, confirm and hunt: all of them) after this long: `90`,
     /// `90s`, `2m`, `1h`
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub time_limit: Option<Duration>,
     /// End each run when a line that the program prints contains this text: for programs that run
     /// for long, or for ever
     #[arg(long, value_name = "TEXT")]
     pub stop_after: Option<String>,
     /// End each run when the program has run for this long, by its own clock
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub cut_after: Option<Duration>,
-    /// The java launcher or JDK directory [default: JAVA_HOME, then PATH]
-    #[arg(long, value_name = "PATH")]
-    pub java: Option<PathBuf>,
     /// Keep the raw findings of each run in a directory below this one
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
-    /// What you would write after `java`
-    #[arg(last = true, value_name = "JAVA ARGUMENTS")]
-    pub program: Vec<OsString>,
 }
 
 /// Where the result goes, and how.
@@ -518,7 +522,7 @@ pub struct Show {
     #[arg(long, value_enum, value_name = "STATUS", default_value = "predicted")]
     pub fail_on: FailOn,
     /// Where Java sources are, besides the usual places
-    #[arg(long, value_name = "DIR", value_delimiter = ',')]
+    #[arg(long, value_name = "DIR", value_delimiter = ',', value_parser = values::directory)]
     pub sources: Vec<PathBuf>,
     /// Print nothing but errors
     #[arg(short, long, conflicts_with = "verbose")]
@@ -526,6 +530,7 @@ pub struct Show {
     /// Whole stacks, every class left alone, progress
     #[arg(short, long)]
     pub verbose: bool,
+    /// Colours in what is printed
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
 }
@@ -554,108 +559,13 @@ pub struct AgentPath {
     pub options: Option<PathBuf>,
 }
 
-/// `com.shop.Bank.total`.
-fn field(text: &str) -> Result<String, String> {
-    match text.trim().rsplit_once('.') {
-        Some((class, name)) if !class.is_empty() && !name.is_empty() => Ok(text.trim().to_owned()),
-        _ => Err("write Class.field, such as com.shop.Bank.total".to_owned()),
-    }
-}
-
-/// `A.java:12,B.java:40`.
-fn pair(text: &str) -> Result<[Statement; 2], String> {
-    let both = text.split_once(',');
-    let (a, b) = both.ok_or("write two places, such as Bank.java:12,Audit.java:40")?;
-    Ok([a.trim().parse()?, b.trim().parse()?])
-}
-
-/// `10..20`, `..20`, `10..`; the end is not included.
-fn range(text: &str) -> Result<Range<u64>, String> {
-    let (start, end) = text
-        .split_once("..")
-        .ok_or("write FROM..TO, such as 1000..2000")?;
-    let number = |text: &str, otherwise: u64| match text {
-        "" => Ok(otherwise),
-        text => text.parse().map_err(|_| format!("{text:?} is no number")),
-    };
-    let range = number(start, 0)?..number(end, u64::MAX)?;
-    if range.is_empty() {
-        Err("the range is empty".into())
-    } else {
-        Ok(range)
-    }
-}
-
-/// Seconds, or a number with s, m or h.
-fn duration(text: &str) -> Result<Duration, String> {
-    let (number, unit) = match text.find(|c: char| c.is_ascii_alphabetic()) {
-        Some(at) => text.split_at(at),
-        None => (text, "s"),
-    };
-    let scale = match unit {
-        "ms" => 0.001,
-        "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        _ => return Err(format!("{unit:?} is no unit; write 90s, 2m or 1h")),
-    };
-    let number: f64 = number
-        .parse()
-        .map_err(|_| format!("{number:?} is no number"))?;
-    match Duration::try_from_secs_f64(number * scale) {
-        Ok(time) if !time.is_zero() => Ok(time),
-        _ => Err("the time must be positive, and not for ever".into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_consistent() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn durations() {
-        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
-        for bad in ["", "s", "-1", "0", "1d", "inf", "NaN", "1e300h"] {
-            assert!(duration(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn ranges() {
-        assert_eq!(range("3..5"), Ok(3..5));
-        assert_eq!(range("..5"), Ok(0..5));
-        assert_eq!(range("3.."), Ok(3..u64::MAX));
-        for bad in ["", "3", "5..3", "a..", "-1..2", "3..3"] {
-            assert!(range(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn fields() {
-        assert_eq!(field(" a.B.c "), Ok("a.B.c".to_owned()));
-        for bad in ["", "c", ".c", "B."] {
-            assert!(field(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn pairs() {
-        let [a, b] = pair("A.java:1, B.java:2").unwrap();
-        assert_eq!(
-            (a.to_string(), b.to_string()),
-            ("A.java:1".into(), "B.java:2".into())
-        );
-        for bad in ["", "A.java:1", "A.java:1,", "A,B"] {
-            assert!(pair(bad).is_err(), "{bad}");
-        }
+        command().debug_assert();
     }
 
     #[test]

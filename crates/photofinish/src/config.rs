@@ -7,13 +7,15 @@
 //! the user says replaces what the file says: there is one parser for both, and
 //! one set of rules.
 
-use crate::args::Cli;
-use crate::exit::{self, Failure};
-use anyhow::Context;
+use crate::args;
+use crate::exit::Failure;
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Command, CommandFactory};
+use clap::{ArgMatches, Command};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
+use toml::de::DeTable;
 use toml::{Table, Value};
 
 /// The file in the current directory.
@@ -32,7 +34,8 @@ const WITHOUT_PROGRAM: [&str; 4] = ["replay", "report", "explain", "doctor"];
 
 /// The arguments with those of the file, if there is one.
 pub fn extend(args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
-    let Ok(matches) = Cli::command().try_get_matches_from(&args) else {
+    let command = args::command();
+    let Ok(matches) = command.clone().try_get_matches_from(&args) else {
         // What is wrong with them is said elsewhere.
         return Ok(args);
     };
@@ -42,20 +45,87 @@ pub fn extend(args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let Some((path, is_named)) = file(given) else {
         return Ok(args);
     };
-    let settings = read(&path)
-        .and_then(|table| {
-            if !is_named {
-                harmless(&table, name)?;
-            }
-            Ok(table)
-        })
-        .and_then(|table| arguments(&Cli::command(), &table, name, given))
-        .with_context(|| format!("cannot use {}", path.display()))
-        .map_err(|error| Failure {
-            code: exit::USAGE,
-            error,
+    let text = engine::input::read_text(&path)
+        .map_err(|error| Failure::usage(format!("cannot use {}: {error:#}", path.display())))?;
+    let settings = read(&text, &command, name, given, !is_named).and_then(|settings| {
+        settings.check(&args, &command, name)?;
+        Ok(settings)
+    });
+    match settings {
+        Ok(settings) => Ok(settings.insert(args, name)),
+        Err(Refused { line, why }) => {
+            let path = path.display();
+            let line = line.map_or(String::new(), |line| format!(":{line}"));
+            Err(Failure::usage(format!("{path}{line}: {why}")))
+        }
+    }
+}
+
+/// What the file cannot be used for, and the line that says it, from 1.
+#[derive(Debug)]
+struct Refused {
+    line: Option<usize>,
+    why: String,
+}
+
+/// The line of each key: at the top, and in the table of a command.
+#[derive(Debug, Default)]
+struct Lines(HashMap<(Option<String>, String), usize>);
+
+impl Lines {
+    fn new(text: &str) -> Result<Lines, Refused> {
+        let line = |at: usize| {
+            text.as_bytes()[..at]
+                .iter()
+                .filter(|&&b| b == b'\n')
+                .count()
+                + 1
+        };
+        let whole = DeTable::parse(text).map_err(|error| Refused {
+            line: error.span().map(|span| line(span.start.min(text.len()))),
+            why: error.message().to_owned(),
         })?;
-    Ok(settings.insert(args, name))
+        let mut lines = HashMap::new();
+        for (key, value) in whole.get_ref() {
+            let name = key.get_ref().to_string();
+            let own = value.get_ref().as_table();
+            for (inner, _) in own.into_iter().flatten() {
+                let place = (Some(name.clone()), inner.get_ref().to_string());
+                lines.insert(place, line(inner.span().start));
+            }
+            lines.insert((None, name), line(key.span().start));
+        }
+        Ok(Lines(lines))
+    }
+
+    /// In the table of this command, or else at the top.
+    fn refused(&self, table: &str, key: &str, why: String) -> Refused {
+        let own = self.0.get(&(Some(table.to_owned()), key.to_owned()));
+        let line = own.or_else(|| self.0.get(&(None, key.to_owned())));
+        Refused {
+            line: line.copied(),
+            why,
+        }
+    }
+}
+
+/// What the file says for this command.
+fn read(
+    text: &str,
+    cli: &Command,
+    name: &str,
+    given: &ArgMatches,
+    must_be_harmless: bool,
+) -> Result<Settings, Refused> {
+    let lines = Lines::new(text)?;
+    let table = text.parse::<Table>().map_err(|error| Refused {
+        line: None,
+        why: error.message().to_owned(),
+    })?;
+    if must_be_harmless {
+        harmless(&table, name).map_err(|(key, why)| lines.refused(name, &key, why))?;
+    }
+    arguments(cli, &table, name, given, &lines)
 }
 
 /// The file, and whether the user named it.
@@ -69,8 +139,9 @@ fn file(given: &ArgMatches) -> Option<(PathBuf, bool)> {
 }
 
 /// A file that merely lies in the current directory, perhaps of somebody else's checkout, may
-/// not choose what is run as Java, nor files to write outside of that directory.
-fn harmless(table: &Table, name: &str) -> anyhow::Result<()> {
+/// not choose what is run as Java, nor files to write outside of that directory: the key that
+/// does, and why not.
+fn harmless(table: &Table, name: &str) -> Result<(), (String, String)> {
     let own = table.get(name).and_then(Value::as_table);
     for (key, value) in table.iter().chain(own.into_iter().flatten()) {
         let leaves = |text: &String| {
@@ -86,10 +157,11 @@ fn harmless(table: &Table, name: &str) -> anyhow::Result<()> {
             }
             _ => continue,
         };
-        anyhow::bail!(
+        let why = format!(
             "it sets {key}, {why}: name the file with --config {FILE} if you trust it, or ignore \
              it with --no-config"
         );
+        return Err((key.clone(), why));
     }
     Ok(())
 }
@@ -99,23 +171,50 @@ fn has_link(path: &Path) -> bool {
     { path.ancestors() }.any(|part| part.is_symlink())
 }
 
-fn read(path: &Path) -> anyhow::Result<Table> {
-    let text = engine::input::read_text(path)?;
-    Ok(text.parse::<Table>()?)
-}
-
 /// What the file adds.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 struct Settings {
-    options: Vec<OsString>,
+    options: Vec<Setting>,
     program: Vec<OsString>,
 }
 
+/// One key of the file, as the command line has it.
+#[derive(Debug)]
+struct Setting {
+    key: String,
+    /// What kind of value the file has, in TOML's words.
+    kind: &'static str,
+    line: Option<usize>,
+    args: Vec<OsString>,
+}
+
 impl Settings {
-    fn insert(self, mut args: Vec<OsString>, command: &str) -> Vec<OsString> {
-        let named = |at: &usize| args[*at] == command && args[*at - 1] != "--config";
-        let at = (1..args.len()).find(named).map_or(args.len(), |at| at + 1);
-        args.splice(at..at, self.options);
+    /// Parses each option alone beside the user's arguments, which are known to be valid: one that
+    /// is refused then is the file's mistake, and the message is to name its line.
+    fn check(&self, args: &[OsString], cli: &Command, command: &str) -> Result<(), Refused> {
+        for setting in &self.options {
+            let with = insert(args.to_vec(), command, setting.args.clone());
+            let error = match cli.clone().try_get_matches_from(with) {
+                // Other keys of the file may have what it needs.
+                Err(error) if error.kind() != ErrorKind::MissingRequiredArgument => error,
+                _ => continue,
+            };
+            let text = error.render().to_string();
+            let (said, _) = text.split_once("\n\n").unwrap_or((&text, ""));
+            let said = said.trim_start_matches("error: ");
+            let said: Vec<&str> = said.lines().map(str::trim).collect();
+            let (key, kind) = (&setting.key, setting.kind);
+            return Err(Refused {
+                line: setting.line,
+                why: format!("{key} is {kind} that cannot be used: {}", said.join(" ")),
+            });
+        }
+        Ok(())
+    }
+
+    fn insert(self, args: Vec<OsString>, command: &str) -> Vec<OsString> {
+        let options = self.options.into_iter().flat_map(|setting| setting.args);
+        let mut args = insert(args, command, options);
         if !self.program.is_empty() {
             args.push("--".into());
             args.extend(self.program);
@@ -124,29 +223,57 @@ impl Settings {
     }
 }
 
+/// Options come directly after the command.
+fn insert(
+    mut args: Vec<OsString>,
+    command: &str,
+    options: impl IntoIterator<Item = OsString>,
+) -> Vec<OsString> {
+    let named = |at: &usize| args[*at] == command && args[*at - 1] != "--config";
+    let at = (1..args.len()).find(named).map_or(args.len(), |at| at + 1);
+    args.splice(at..at, options);
+    args
+}
+
+/// With its article.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "a string",
+        Value::Integer(_) => "an integer",
+        Value::Float(_) => "a float",
+        Value::Boolean(_) => "a boolean",
+        Value::Datetime(_) => "a date",
+        Value::Array(_) => "an array",
+        Value::Table(_) => "a table",
+    }
+}
+
 fn arguments(
     cli: &Command,
     table: &Table,
     name: &str,
     given: &ArgMatches,
-) -> anyhow::Result<Settings> {
+    lines: &Lines,
+) -> Result<Settings, Refused> {
     let mut settings = Settings::default();
     let mut wanted = Table::new();
     for (key, value) in table {
         match value {
             Value::Table(own) => {
-                let command = cli.find_subcommand(key);
-                let command = command.with_context(|| format!("there is no command {key}"))?;
-                for key in own.keys() {
-                    if key != "program" && option(command, key).is_none() {
-                        anyhow::bail!("{} has no option {key}", command.get_name());
+                let Some(command) = cli.find_subcommand(key) else {
+                    return Err(lines.refused("", key, format!("there is no command {key}")));
+                };
+                for inner in own.keys() {
+                    if inner != "program" && option(command, inner).is_none() {
+                        let why = format!("{key} has no option {inner}");
+                        return Err(lines.refused(key, inner, why));
                     }
                 }
             }
             _ if key == "program" || cli.get_subcommands().any(|c| option(c, key).is_some()) => {
                 wanted.insert(key.clone(), value.clone());
             }
-            _ => anyhow::bail!("no command has an option {key}"),
+            _ => return Err(lines.refused("", key, format!("no command has an option {key}"))),
         }
     }
     if let Some(Value::Table(own)) = table.get(name) {
@@ -157,7 +284,13 @@ fn arguments(
     };
     let said = |id: &str| given.value_source(id) == Some(ValueSource::CommandLine);
     for (key, value) in &wanted {
-        let texts = texts(value).with_context(|| format!("{key} has a value of no use here"))?;
+        let refused = |why: String| lines.refused(name, key, why);
+        let kind = kind(value);
+        let texts = texts(value).ok_or_else(|| {
+            refused(format!(
+                "{key} is {kind}; write a string, a number, true or false, or a list of them"
+            ))
+        })?;
         if key == "program" {
             let has = command.get_arguments().any(|arg| arg.get_id() == "program");
             let has = has && !WITHOUT_PROGRAM.contains(&name);
@@ -171,17 +304,24 @@ fn arguments(
         let Some(arg) = option(command, key).filter(|arg| !said(arg.get_id().as_str())) else {
             continue;
         };
-        match value {
+        let args = match value {
             Value::Boolean(true) if !arg.get_action().takes_values() => {
-                settings.options.push(format!("--{key}").into());
+                vec![format!("--{key}").into()]
             }
-            Value::Boolean(false) if !arg.get_action().takes_values() => {}
-            _ if !arg.get_action().takes_values() => anyhow::bail!("{key} is true or false"),
-            _ => {
-                let options = texts.iter().map(|text| format!("--{key}={text}").into());
-                settings.options.extend(options);
+            Value::Boolean(false) if !arg.get_action().takes_values() => continue,
+            _ if !arg.get_action().takes_values() => {
+                return Err(refused(format!("{key} is {kind}; write true or false")));
             }
-        }
+            _ => { texts.iter() }
+                .map(|text| format!("--{key}={text}").into())
+                .collect(),
+        };
+        settings.options.push(Setting {
+            key: key.clone(),
+            kind,
+            line: refused(String::new()).line,
+            args,
+        });
     }
     Ok(settings)
 }
@@ -216,11 +356,15 @@ mod tests {
 
     fn with(file: &str, args: &[&str]) -> Result<Vec<String>, String> {
         let args: Vec<OsString> = args.iter().map(OsString::from).collect();
-        let matches = Cli::command().try_get_matches_from(&args).unwrap();
+        let command = args::command();
+        let matches = command.clone().try_get_matches_from(&args).unwrap();
         let (name, given) = matches.subcommand().unwrap();
-        let table = file.parse::<Table>().unwrap();
-        let settings =
-            arguments(&Cli::command(), &table, name, given).map_err(|e| e.to_string())?;
+        let said = |refused: Refused| match refused.line {
+            Some(line) => format!("{line}: {}", refused.why),
+            None => refused.why,
+        };
+        let settings = read(file, &command, name, given, false).map_err(said)?;
+        settings.check(&args, &command, name).map_err(said)?;
         let all = settings.insert(args, name);
         Ok(all.into_iter().map(|a| a.into_string().unwrap()).collect())
     }
@@ -254,7 +398,7 @@ mod tests {
                      [detect]\nruns = 7\njson = 'r.json'\nquiet = true\n[hunt]\ntrials = 3\n";
         let mut random = fastrand::Rng::with_seed(15);
         let args: Vec<OsString> = ["photofinish", "detect"].map(OsString::from).into();
-        let command = Cli::command();
+        let command = args::command();
         let matches = command.clone().try_get_matches_from(&args).unwrap();
         let (name, given) = matches.subcommand().unwrap();
         let mut tables = 0;
@@ -268,13 +412,11 @@ mod tests {
                     _ => bytes.insert(at, *random.choice(b"'\"[]{}.,=-#\n9").unwrap()),
                 }
             }
-            let Ok(table) = String::from_utf8(bytes).unwrap().parse::<Table>() else {
-                continue;
-            };
-            tables += 1;
-            let _ = harmless(&table, name);
-            if let Err(error) = arguments(&command, &table, name, given) {
-                assert!(!error.to_string().is_empty());
+            let text = String::from_utf8(bytes).unwrap();
+            tables += usize::from(text.parse::<Table>().is_ok());
+            if let Err(refused) = read(&text, &command, name, given, true) {
+                assert!(!refused.why.is_empty());
+                assert!(refused.line.is_some(), "{text}: {}", refused.why);
             }
         }
         assert!(tables > 500, "{tables}");
@@ -342,23 +484,49 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_is_an_error() {
+    fn what_means_nothing_is_an_error_with_its_line_and_kind() {
         for (file, about) in [
-            ("trails = 3", "trails"),
-            ("[hunt]\ntrails = 3", "trails"),
-            ("[fish]\nx = 1", "fish"),
-            ("quiet = 3", "quiet"),
-            ("seed = 2026-01-01", "seed"),
-            ("exclude = [[\"a\"]]", "exclude"),
+            ("trails = 3", "1: no command has an option trails"),
+            ("[hunt]\ntrails = 3", "2: hunt has no option trails"),
+            ("runs = 3\n\n[fish]\nx = 1", "3: there is no command fish"),
+            (
+                "# quiet\nquiet = 3",
+                "2: quiet is an integer; write true or false",
+            ),
+            ("seed = 2026-01-01", "1: seed is a date"),
+            ("exclude = [[\"a\"]]", "1: exclude is an array"),
+            ("runs = 1\nrunz", "2: "),
+            (
+                "\n[hunt]\nruns = 'many'",
+                "3: runs is a string that cannot be used: invalid value 'many'",
+            ),
+            ("runs = [1, 2]", "1: runs is an array that cannot be used"),
+            (
+                "runs = true\n[detect]\nruns = 3",
+                "1: runs is a boolean that cannot be used",
+            ),
+            (
+                "exec = true\njvms = 'x'\nruns = 0",
+                "3: runs is an integer that cannot be used",
+            ),
+            (
+                "color = 'pink'",
+                "1: color is a string that cannot be used: invalid value 'pink'",
+            ),
         ] {
-            let error = with(file, &["photofinish", "hunt", "--", "Main"]).unwrap_err();
-            assert!(error.contains(about), "{file}: {error}");
+            let command = if file.contains("exec") {
+                "detect"
+            } else {
+                "hunt"
+            };
+            let error = with(file, &["photofinish", command, "--", "Main"]).unwrap_err();
+            assert!(error.starts_with(about), "{file}: {error}");
         }
     }
 
     /// The schema as these definitions have it.
     fn schema() -> JsonValue {
-        let cli = Cli::command();
+        let cli = args::command();
         let mut all = Map::new();
         let program = json!({
             "type": "array", "items": { "type": "string" },

@@ -6,12 +6,13 @@ mod args;
 mod commands;
 mod config;
 mod exit;
+mod heartbeat;
 mod outputs;
 mod progress;
 mod say;
 mod show;
 
-use clap::Parser;
+use clap::FromArgMatches;
 use exit::Failure;
 use findings::text::clean_lines;
 use say::say;
@@ -22,7 +23,8 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(failure) => return failed(failure),
     };
-    let cli = match args::Cli::try_parse_from(args) {
+    let parsed = args::command().try_get_matches_from(args);
+    let cli = match parsed.and_then(|matches| args::Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are answers, anything else is bad usage.

@@ -6,6 +6,10 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct Advise {
+    #[command(flatten)]
+    pub launch: Launch,
+    #[command(flatten)]
+    pub show: Show,
     /// Advise on the program of this report (JSON), with its statements as
     /// scheduling points
     #[arg(long, value_name = "FILE", conflicts_with = "trace")]
@@ -34,8 +38,4 @@ pub struct Advise {
     pub input: Option<PathBuf>,
     #[command(flatten)]
     pub control: Control,
-    #[command(flatten)]
-    pub launch: Launch,
-    #[command(flatten)]
-    pub show: Show,
 }

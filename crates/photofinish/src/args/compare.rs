@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct Compare {
+    #[command(flatten)]
+    pub launch: Launch,
     /// What to compare
     #[arg(
         long,
@@ -34,8 +36,6 @@ pub struct Compare {
     pub quiet: bool,
     #[command(flatten)]
     pub control: Control,
-    #[command(flatten)]
-    pub launch: Launch,
 }
 
 /// Depths to compare.

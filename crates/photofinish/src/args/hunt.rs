@@ -7,6 +7,10 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct Hunt {
+    #[command(flatten)]
+    pub launch: Launch,
+    #[command(flatten)]
+    pub show: Show,
     /// Runs for each pair of statements that may race
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
     pub trials: u32,
@@ -29,10 +33,6 @@ pub struct Hunt {
     pub input: Option<PathBuf>,
     #[command(flatten)]
     pub control: Control,
-    #[command(flatten)]
-    pub launch: Launch,
-    #[command(flatten)]
-    pub show: Show,
 }
 
 #[derive(Debug, Args)]

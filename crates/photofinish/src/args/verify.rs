@@ -6,6 +6,10 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct Verify {
+    #[command(flatten)]
+    pub launch: Launch,
+    #[command(flatten)]
+    pub show: Show,
     /// Which thread to prefer, to find a first race sooner
     #[arg(long, value_enum, default_value = "plain")]
     pub order: SearchOrder,
@@ -39,10 +43,6 @@ pub struct Verify {
     pub input: Option<PathBuf>,
     #[command(flatten)]
     pub control: Control,
-    #[command(flatten)]
-    pub launch: Launch,
-    #[command(flatten)]
-    pub show: Show,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

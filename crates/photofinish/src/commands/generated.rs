@@ -1,24 +1,23 @@
 //! What is made from the definition of the command line: completions for
 //! shells, pages for `man`.
 
-use crate::args::{Cli, Completions, Man};
+use crate::args::{self, Completions, Man};
 use crate::exit::Failure;
 use anyhow::Context;
-use clap::CommandFactory;
 use std::io::Write;
 
 /// `photofinish completions SHELL`.
-pub fn completions(args: &Completions) -> Result<u8, Failure> {
+pub fn completions(wanted: &Completions) -> Result<u8, Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "photofinish", &mut text);
+    clap_complete::generate(wanted.shell, &mut args::command(), "photofinish", &mut text);
     print(&text)
 }
 
 /// `photofinish man [COMMAND]`.
-pub fn man(args: &Man) -> Result<u8, Failure> {
-    let mut whole = Cli::command();
+pub fn man(asked: &Man) -> Result<u8, Failure> {
+    let mut whole = args::command();
     whole.build();
-    let wanted = match &args.command {
+    let wanted = match &asked.command {
         None => whole,
         Some(name) => {
             let known: Vec<String> = whole

@@ -29,6 +29,16 @@ fn bad_usage_is_64_and_says_what_to_do() {
         64,
         "--time-limit",
     );
+    says(
+        &run(&["detect", "--sources", "/nope", "--", "Main"]),
+        64,
+        "/nope",
+    );
+    says(
+        &run(&["detect", "--include", "", "--", "Main"]),
+        64,
+        "it is empty, and would match nothing",
+    );
     says(&run(&["frobnicate"]), 64, "frobnicate");
     says(&run(&[]), 64, "Usage");
     says(
@@ -51,6 +61,16 @@ fn help_and_version_are_no_errors() {
         assert_eq!(done.status.code(), Some(0));
         assert!(!done.stdout.is_empty());
     }
+}
+
+#[test]
+fn a_mistake_in_the_configuration_is_named_with_its_line() {
+    let file = scratch("config-line").join("p.toml");
+    std::fs::write(&file, "quiet = true\n\n[detect]\nruns = 'many'\n").unwrap();
+    let file = file.to_str().unwrap();
+    let done = run(&["detect", "--config", file, "--", "Main"]);
+    let wanted = format!("{file}:4: runs is a string that cannot be used");
+    says(&done, 64, &wanted);
 }
 
 #[test]
