@@ -232,6 +232,14 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// The field that a statement of the program accesses: `Bank.total`.
+    pub fn accessed(&self, id: SiteId) -> Option<String> {
+        let site = self.tables.sites.get(&id)?;
+        let target = site.target.as_ref().filter(|_| site.kind.is_field())?;
+        let class = target.class.rsplit('/').next().unwrap_or(&target.class);
+        Some(format!("{}.{}", class.replace('$', "."), target.name))
+    }
+
     /// Where an object was allocated, if that was kept.
     fn allocated(&self, id: ObjId) -> Option<Frame> {
         let object = self.tables.objects.get(&id)?;

@@ -20,6 +20,7 @@ use findings::finding::ControlSummary;
 use findings::result::Status;
 use protocol::control::Uncontrolled;
 use protocol::request::EXPLORE;
+use schedule::labels::Labels;
 use schedule::log::{Entry, Log};
 use schedule::table;
 use std::ffi::OsString;
@@ -383,13 +384,15 @@ fn reasons(kept: &Kept, launcher: &Launcher<'_>, uncontrolled: &[Uncontrolled]) 
 
 /// The races that were made to happen, in words.
 fn races(log: &Log) -> Vec<String> {
+    let labels = Labels::new(log);
     let mut steps = 0;
     let mut found = Vec::new();
     for entry in &log.entries {
         match entry {
             Entry::Step { .. } => steps += 1,
             Entry::Hit(hit) => {
-                let [first, second] = [&hit.first, &hit.second].map(|r| table::sentence(log, r));
+                let [first, second] =
+                    [&hit.first, &hit.second].map(|r| table::sentence(&labels, r));
                 found.push(format!(
                     "at step {steps}, side by side: {first}; then {second}"
                 ));

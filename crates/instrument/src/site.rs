@@ -108,12 +108,52 @@ pub struct Holder {
 }
 
 impl Site {
+    /// What it is about, for people: `Bank.total`, `Bank.table[]` for elements, `this Bank` or
+    /// `Bank.class` for a lock, `ReentrantLock.lock()` for a call or a modelled method; empty if
+    /// that is not known. `class`: the internal name of the class it is in.
+    pub fn label(&self, class: &str) -> String {
+        let member = { self.target.as_deref() }
+            .map(|member| format!("{}.{}", simple(&member.class), member.name));
+        let known = match (self.kind, self.array_from.as_deref()) {
+            (SiteKind::Model, _) => Some(format!("{}.{}()", simple(class), self.method)),
+            (SiteKind::Call, _) => member.map(|method| method + "()"),
+            (kind, Some(from)) if kind.is_element() => Some(match from.split_once(' ') {
+                // `local a`, `parameter a`.
+                Some((_, variable)) => format!("{variable}[]"),
+                None => simple_member(from) + "[]",
+            }),
+            (SiteKind::Enter | SiteKind::SyncMethod, Some("this")) => {
+                Some(format!("this {}", simple(class)))
+            }
+            (SiteKind::Enter | SiteKind::SyncMethod, Some(from)) => {
+                let locked = from.strip_prefix("class ");
+                locked.map(|class| simple(class) + ".class").or(member)
+            }
+            _ => member,
+        };
+        known.unwrap_or_default()
+    }
+
     /// Where the array came from that an access here reads, or writes.
     pub fn array(&self, write: bool) -> Option<&str> {
         match self.kind {
             SiteKind::ArrayCopy if write => self.array_to.as_deref(),
             _ => self.array_from.as_deref(),
         }
+    }
+}
+
+/// `com/shop/Bank$Vault` or `com.shop.Bank$Vault` as `Bank.Vault`.
+fn simple(class: &str) -> String {
+    let name = class.rsplit(['/', '.']).next().unwrap_or(class);
+    name.replace('$', ".")
+}
+
+/// `com.shop.Bank$Vault.coins` as `Bank.Vault.coins`.
+fn simple_member(field: &str) -> String {
+    match field.rsplit_once('.') {
+        Some((class, name)) => format!("{}.{name}", simple(class)),
+        None => field.to_owned(),
     }
 }
 
@@ -146,4 +186,55 @@ pub struct Skipped {
     pub why: String,
     /// Its ordering probes are there, only the data accesses are not seen.
     pub data_only: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn label(kind: SiteKind, target: Option<(&str, &str)>, from: Option<&str>) -> String {
+        let member = |(class, name): (&str, &str)| MemberRef {
+            class: class.to_owned(),
+            name: name.to_owned(),
+            desc: String::new(),
+        };
+        let site = Site {
+            method: "deposit".into(),
+            desc: "()V".into(),
+            bci: 0,
+            line: None,
+            kind,
+            target: target.map(member).map(Arc::new),
+            volatile: None,
+            checked: true,
+            array_from: from.map(str::to_owned),
+            array_to: None,
+            array_type: None,
+            holders: Box::default(),
+        };
+        site.label("com/shop/Bank$Vault")
+    }
+
+    #[test]
+    fn labels_are_names_of_the_program() {
+        use SiteKind::{Call, ElemRead, Enter, Exit, FieldWrite, Model, SyncMethod};
+        let total = Some(("com/shop/Bank", "total"));
+        assert_eq!(label(FieldWrite, total, None), "Bank.total");
+        assert_eq!(
+            label(ElemRead, None, Some("com.shop.Bank.table")),
+            "Bank.table[]"
+        );
+        assert_eq!(label(ElemRead, None, Some("local row")), "row[]");
+        assert_eq!(label(ElemRead, None, None), "");
+        assert_eq!(label(SyncMethod, None, Some("this")), "this Bank.Vault");
+        assert_eq!(
+            label(Enter, None, Some("class com.shop.Bank")),
+            "Bank.class"
+        );
+        assert_eq!(label(Enter, total, Some("field")), "Bank.total");
+        assert_eq!(label(Exit, None, None), "");
+        let lock = Some(("java/util/concurrent/locks/ReentrantLock", "lock"));
+        assert_eq!(label(Call, lock, None), "ReentrantLock.lock()");
+        assert_eq!(label(Model, None, None), "Bank.Vault.deposit()");
+    }
 }

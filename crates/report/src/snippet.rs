@@ -1,15 +1,18 @@
 //! Where in a source line the racing access is.
 //!
 //! Class files say which line, not which column. The member's name is looked
-//! for as a whole word; of several, a write prefers one that is assigned to, a
+//! for as a whole word, outside of comments and texts, and not as the name of a
+//! method; of several, a write prefers one that is assigned to, a
 //! read one that is not. That is a guess good enough to draw a caret under,
 //! and is used for nothing else.
 
 use findings::finding::{AccessOp, ArraySource, Location};
+use unicode_width::UnicodeWidthStr;
 
 /// The span to underline, in characters of `line`: start and length.
 pub fn span(line: &str, location: &Location, op: AccessOp) -> (usize, usize) {
     let chars: Vec<char> = line.chars().collect();
+    let code = code_only(&chars);
     let name = match location {
         Location::Field { field, .. } => Some(field.as_str()),
         Location::Array { from, .. } => from.as_ref().map(ArraySource::simple_name),
@@ -17,22 +20,22 @@ pub fn span(line: &str, location: &Location, op: AccessOp) -> (usize, usize) {
     let is_array = matches!(location, Location::Array { .. });
     let mut candidates: Vec<(usize, usize)> = Vec::new();
     if let Some(name) = name {
-        candidates = words(&chars)
-            .filter(|&(start, len)| is_word(&chars, start, len, name))
+        candidates = words(&code)
+            .filter(|&(start, len)| is_word(&code, start, len, name))
+            .filter(|&(start, len)| next_char(&code, start + len).0 != Some('('))
             .collect();
     }
     if is_array {
-        let indexed =
-            |&(start, len): &(usize, usize)| next_char(&chars, start + len).0 == Some('[');
+        let indexed = |&(start, len): &(usize, usize)| next_char(&code, start + len).0 == Some('[');
         if !candidates.iter().any(indexed) {
             // Reached through a local variable: anything that is indexed.
-            candidates = words(&chars).filter(indexed).collect();
+            candidates = words(&code).filter(indexed).collect();
         }
         for candidate in &mut candidates {
-            candidate.1 = with_brackets(&chars, candidate.0 + candidate.1) - candidate.0;
+            candidate.1 = with_brackets(&code, candidate.0 + candidate.1) - candidate.0;
         }
     }
-    let writes = |&(start, len): &(usize, usize)| assigned(&chars, start, start + len);
+    let writes = |&(start, len): &(usize, usize)| assigned(&code, start, start + len);
     let preferred = match op {
         AccessOp::Write => candidates.iter().find(|c| writes(c).0),
         AccessOp::Read => candidates.iter().find(|c| writes(c).1),
@@ -41,6 +44,49 @@ pub fn span(line: &str, location: &Location, op: AccessOp) -> (usize, usize) {
         .or(candidates.first())
         .copied()
         .unwrap_or_else(|| whole(&chars))
+}
+
+/// A span in columns of a terminal, where some characters are two wide and some have no width.
+pub fn columns(line: &str, (start, len): (usize, usize)) -> (usize, usize) {
+    let part = |skip, take| -> String { line.chars().skip(skip).take(take).collect() };
+    (part(0, start).width(), part(start, len).width())
+}
+
+/// The line with blanks in place of comments and of what stands in quotes.
+fn code_only(chars: &[char]) -> Vec<char> {
+    let mut code = chars.to_vec();
+    let mut at = 0;
+    while let Some(&c) = chars.get(at) {
+        let end = match (c, chars.get(at + 1)) {
+            ('"' | '\'', _) => end_of_quote(chars, at),
+            ('/', Some('/')) => chars.len(),
+            ('/', Some('*')) => {
+                let rest = chars.get(at + 2..).unwrap_or_default();
+                let close = rest.windows(2).position(|two| two == ['*', '/']);
+                close.map_or(chars.len(), |close| at + close + 4)
+            }
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        code[at..end].fill(' ');
+        at = end;
+    }
+    code
+}
+
+/// Behind the quote that ends what begins at `start`, or the end of the line.
+fn end_of_quote(chars: &[char], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(&c) = chars.get(at) {
+        match c {
+            '\\' => at += 2,
+            c if c == chars[start] => return at + 1,
+            _ => at += 1,
+        }
+    }
+    chars.len()
 }
 
 /// All identifiers: start and length.
@@ -174,6 +220,20 @@ mod tests {
     }
 
     #[test]
+    fn comments_texts_and_methods_are_no_accesses() {
+        let line = r#"log("n: \" " + n(n) /* n */ + n);  // n"#;
+        assert_eq!(span(line, &field("n"), AccessOp::Read), (17, 1));
+        assert_eq!(
+            span("c = 'n'; x = n;", &field("n"), AccessOp::Read),
+            (13, 1)
+        );
+        let line = "/* n */ n = 1; /* n";
+        assert_eq!(span(line, &field("n"), AccessOp::Write), (8, 1));
+        assert_eq!(marked("  \"n", &field("n"), AccessOp::Read), "\"n");
+        assert_eq!(marked("  \"n\\", &field("n"), AccessOp::Read), "\"n\\");
+    }
+
+    #[test]
     fn arrays_take_their_brackets_along() {
         let line = "  table[i + at[0]][2] = local[i];";
         assert_eq!(
@@ -188,6 +248,13 @@ mod tests {
     }
 
     #[test]
+    fn wide_characters_take_two_columns() {
+        assert_eq!(columns("int a = b;", (8, 1)), (8, 1));
+        assert_eq!(columns("f(\"\u{4e16}\u{754c}\") + b", (9, 1)), (11, 1));
+        assert_eq!(columns("e\u{301} = \u{4e16};", (5, 1)), (4, 2));
+    }
+
+    #[test]
     fn without_a_name_the_statement() {
         assert_eq!(
             marked("   list.add(x);  ", &field("size"), AccessOp::Write),
@@ -199,7 +266,7 @@ mod tests {
     proptest! {
         #[test]
         fn always_within_the_line(
-            line in "[ a-c\\[\\]=+<>.;-]{0,30}",
+            line in "[ a-c\\[\\]=+<>.;\"'*/(\\\\-]{0,30}",
             from in proptest::option::of("[a-c.]{0,3}"),
             write in any::<bool>(),
         ) {

@@ -7,7 +7,7 @@ mod control;
 mod interleaving;
 mod known;
 
-use crate::snippet::span;
+use crate::snippet::{columns, span};
 use crate::timeline::Timelines;
 use findings::finding::{AccessOp, Frame, Location};
 use findings::group::{Finding, is_foreign as is_jdk, is_lambda, own_call, own_statement};
@@ -280,6 +280,7 @@ impl Page<'_> {
         let (start, len) = span(&text, what, op);
         let bar = self.paint(Style::Blue, "|");
         let number = self.paint(Style::Blue, &format!("{line:>5}"));
+        let (start, len) = columns(&text, (start, len));
         let caret = self.paint(Style::Red, &"^".repeat(len));
         writeln!(self.out, "      {bar}\n{number} {bar} {text}")?;
         if len > 0 {

@@ -24,9 +24,9 @@ fn a_race_and_what_comes_before_it() {
     assert_eq!(timeline.edges, wanted);
     assert_eq!(timeline.meetings().collect::<Vec<_>>(), [8]);
     let met = &timeline.rows[8];
-    assert_eq!((met.lane, met.what.as_str()), (Some(2), "write #5.0"));
+    assert_eq!((met.lane, met.what.as_str()), (Some(2), "write Figure1.z"));
     let beside = met.beside.as_ref().unwrap();
-    assert_eq!((beside.lane, beside.what.as_str()), (1, "read #5.0"));
+    assert_eq!((beside.lane, beside.what.as_str()), (1, "read Figure1.z"));
     assert_eq!(timeline.rows[7].lane, None, "time passed");
 }
 
@@ -220,7 +220,7 @@ proptest! {
         }
         for edge in &cut.edges {
             let what = [edge.from, edge.to].map(|row| cut.rows[row].what.as_str());
-            prop_assert_eq!(what, ["volatile write #5.0", "volatile read #5.0"]);
+            prop_assert_eq!(what, ["volatile write Figure1.z", "volatile read Figure1.z"]);
         }
     }
 }

@@ -17,6 +17,7 @@ pub mod contest;
 mod decider;
 mod delays;
 pub mod guided;
+pub mod labels;
 pub mod log;
 pub mod may_trigger;
 mod op;

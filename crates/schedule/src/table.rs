@@ -3,20 +3,21 @@
 //! the row.
 //!
 //! ```text
-//! step | 0 main    | 1 worker   |
-//!    0 | start #7  |            | Bank.main Bank.java:12
-//!    1 |           | begin      |
-//!    2 |           | read #5.3  | Bank.deposit Bank.java:31
-//!  ... |           | 40 steps   |
-//!   43 | write #5.3|            | Bank.main Bank.java:14
+//! step | 0 main           | 1 worker        |
+//!    0 | start            |                 | Bank.main Bank.java:12
+//!    1 |                  | begin           |
+//!    2 |                  | read Bank.total | Bank.deposit Bank.java:31
+//!  ... |                  | 40 steps        |
+//!   43 | write Bank.total |                 | Bank.main Bank.java:14
 //!      * race: 0 main first, then 1 worker
 //! ```
 //!
 //! Long runs of one thread are folded: their first and last steps are shown,
 //! and those around anything that is no step.
 
+use crate::labels::Labels;
 use crate::log::{Entry, Log, Site};
-use crate::op::{Hit, Kind, Op, Ready, Thread};
+use crate::op::{Hit, Ready, Thread};
 use std::fmt;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,6 +56,7 @@ impl Table {
     /// Runs of one thread of more than `fold` steps are folded; 0: none are.
     pub fn new(log: &Log, fold: usize) -> Table {
         let mut table = Table::default();
+        let labels = Labels::new(log);
         let mut threads: Vec<Thread> = (log.entries.iter())
             .filter_map(|entry| match entry {
                 Entry::Step { thread, .. } => Some(*thread),
@@ -87,14 +89,14 @@ impl Table {
                             table.rows.push(Row::Step {
                                 number,
                                 column,
-                                what: what(op),
+                                what: labels.label(Some(number), op),
                                 place: log.place(number, op).map(place).unwrap_or_default(),
                             });
                         }
                         number += 1;
                     }
                     Entry::Tick => table.rows.push(Row::Note("time passes".into())),
-                    Entry::Hit(hit) => table.rows.push(Row::Note(race(log, hit))),
+                    Entry::Hit(hit) => table.rows.push(Row::Note(race(&labels, hit))),
                     Entry::Note(text) => table.rows.push(Row::Note(text.clone())),
                 }
             }
@@ -119,43 +121,6 @@ pub fn thread_name(log: &Log, thread: Thread) -> String {
     }
 }
 
-/// What an operation does, in a word and with its object's number.
-pub fn what(op: &Op) -> String {
-    let word = match op.kind {
-        Kind::Begin => "begin",
-        Kind::Acquire => "lock",
-        Kind::TryAcquire => "try lock",
-        Kind::Release => "unlock",
-        Kind::AcquireShared => "lock shared",
-        Kind::ReleaseShared => "unlock shared",
-        Kind::Wait => "wait",
-        Kind::Notify => "notify",
-        Kind::NotifyAll => "notify all",
-        Kind::Park => "park",
-        Kind::Unpark => "unpark",
-        Kind::Start => "start",
-        Kind::Join => "join",
-        Kind::Sleep => "sleep",
-        Kind::Yield => "yield",
-        Kind::Spin => "spin",
-        Kind::Interrupt => "interrupt",
-        Kind::AtomicRead => "volatile read",
-        Kind::AtomicWrite => "volatile write",
-        Kind::AtomicUpdate => "atomic update",
-        Kind::Read => "read",
-        Kind::Write => "write",
-        Kind::End => "end",
-        Kind::WaitEnd => "wait ends",
-        Kind::IsAlive => "is alive?",
-        Kind::Interrupted | Kind::IsInterrupted => "interrupted?",
-    };
-    match (op.obj, op.kind.is_access()) {
-        (0, _) => word.to_owned(),
-        (obj, true) => format!("{word} #{obj}.{}", op.slot),
-        (obj, false) => format!("{word} #{obj}"),
-    }
-}
-
 /// Where a statement is: `pack.Class.method File.java:12`.
 pub fn place(site: &Site) -> String {
     let mut text = format!("{}.{}", encoding::names::dotted(&site.class), site.method);
@@ -168,17 +133,17 @@ pub fn place(site: &Site) -> String {
 }
 
 /// An operation of a thread in one line.
-pub fn sentence(log: &Log, ready: &Ready) -> String {
-    let thread = thread_name(log, ready.thread);
-    let what = what(&ready.op);
-    match log.sites.get(&ready.op.site) {
+pub fn sentence(labels: &Labels<'_>, ready: &Ready) -> String {
+    let thread = thread_name(labels.log, ready.thread);
+    let what = labels.label(None, &ready.op);
+    match labels.log.sites.get(&ready.op.site) {
         Some(site) => format!("{thread}: {what} at {}", place(site)),
         None => format!("{thread}: {what}"),
     }
 }
 
-fn race(log: &Log, hit: &Hit) -> String {
-    let (first, second) = (sentence(log, &hit.first), sentence(log, &hit.second));
+fn race(labels: &Labels<'_>, hit: &Hit) -> String {
+    let (first, second) = (sentence(labels, &hit.first), sentence(labels, &hit.second));
     format!("race: {first} goes before {second}")
 }
 

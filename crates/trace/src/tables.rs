@@ -123,6 +123,17 @@ impl SiteKind {
         Self::ALL.get(usize::from(n)).copied().unwrap_or_default()
     }
 
+    /// Whether a field is accessed by an instruction of its own.
+    pub fn is_field(self) -> bool {
+        matches!(
+            self,
+            SiteKind::FieldRead
+                | SiteKind::FieldWrite
+                | SiteKind::StaticRead
+                | SiteKind::StaticWrite
+        )
+    }
+
     /// Whether the slot of an access here is an array index, not a field.
     pub fn is_element(self) -> bool {
         matches!(

@@ -154,5 +154,6 @@ pub(super) fn describe(agent: &Agent, site: u32) -> Option<Site> {
         bci: u32::from(s.bci),
         file: class.file.as_deref().map(str::to_owned),
         line: s.line.map(u32::from),
+        target: s.label(&class.class),
     })
 }

@@ -476,7 +476,7 @@ fn steps(names: &Names<'_>, events: &[Event], order: &[u32], alone: usize) -> Wi
             thread: thread.name,
             thread_id: thread.id,
             events: (end - start + 1) as u64,
-            last: verb(last.op),
+            last: verb(names, last),
             at,
             class: has_class.then_some(frame.class),
             method: has_class.then_some(frame.method),
@@ -485,26 +485,34 @@ fn steps(names: &Names<'_>, events: &[Event], order: &[u32], alone: usize) -> Wi
     list
 }
 
-/// What an event does, in a word or two.
-fn verb(op: Op) -> String {
-    let lock = |what: &str, LockId(object): LockId| format!("{what} @{}", object.0);
-    match op {
-        Op::Read(_) | Op::AtomicRead(..) => "read".into(),
-        Op::Write(_) | Op::AtomicWrite(..) => "write".into(),
-        Op::AtomicUpdate(..) => "update".into(),
+/// What an event does, in a word or two, in the program's names where the recording has them.
+fn verb(names: &Names<'_>, event: &Event) -> String {
+    let access = |what: &str| match names.accessed(event.site) {
+        Some(field) => format!("{what} {field}"),
+        None => what.to_owned(),
+    };
+    let lock = |what: &str, LockId(lock): LockId| {
+        let shared = false;
+        format!("{what} {}", names.lock(&HeldLock { lock, shared }))
+    };
+    let with = |what: &str, thread| format!("{what} \"{}\"", names.thread(thread).name);
+    match event.op {
+        Op::Read(_) | Op::AtomicRead(..) => access("read"),
+        Op::Write(_) | Op::AtomicWrite(..) => access("write"),
+        Op::AtomicUpdate(..) => access("update"),
         Op::Acquire(l) | Op::AcquireShared(l) => lock("acquire", l),
         Op::Release(l) | Op::ReleaseShared(l) => lock("release", l),
         Op::WaitBegin(l) => lock("wait", l),
         Op::WaitEnd { lock: l, .. } => lock("wake", l),
         Op::Notify(l) | Op::NotifyAll(l) => lock("notify", l),
-        Op::Fork(thread) => format!("start thread {}", thread.0),
-        Op::Join(thread) => format!("join thread {}", thread.0),
+        Op::Fork(thread) => with("start", thread),
+        Op::Join(thread) => with("join", thread),
         Op::Begin => "begin".into(),
         Op::End => "end".into(),
-        Op::Interrupt(thread) => format!("interrupt thread {}", thread.0),
+        Op::Interrupt(thread) => with("interrupt", thread),
         Op::Interrupted => "interrupted".into(),
         Op::Park => "park".into(),
-        Op::Unpark(thread) => format!("unpark thread {}", thread.0),
+        Op::Unpark(thread) => with("unpark", thread),
         Op::SyncRelease(_) => "hand over".into(),
         Op::SyncAcquire(_) => "take over".into(),
         Op::InitBegin(_) => "begin of static initialiser".into(),

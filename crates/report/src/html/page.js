@@ -1,7 +1,6 @@
 // The page: what was found on the left, one of it on the right.
 
 const STRENGTH = ["confirmed", "observed", "predicted", "potential"];
-const HARM = ["harmful", "changes-output", "unknown", undefined, "harmless"];
 
 function findings() {
   const all = [];
@@ -10,8 +9,10 @@ function findings() {
       all.push({ id: it.id || it.name, it, kind, group: group(it), title: title(it), render });
   };
   const races = list(report.races).slice();
-  const rank = (race) => STRENGTH.indexOf(race.status) * 10 + HARM.indexOf(race.harm);
-  races.sort((a, b) => rank(a) - rank(b));
+  // The strongest first; R2 before R10.
+  const number = (race) => Number((race.id || "").slice(1)) || Infinity;
+  const strength = (race) => STRENGTH.indexOf(race.status);
+  races.sort((a, b) => strength(a) - strength(b) || number(a) - number(b));
   const holds = (property) => Number(property.status === "holds");
   const properties = list(report.properties)
     .slice()
@@ -399,7 +400,7 @@ class Page {
       el(
         "p",
         { class: "keys dim" },
-        "Keys: j k step · r race · + − zoom · n p next, previous finding · / filter",
+        "Keys: → ← or j k step · r race · + − zoom · n p next, previous finding · / filter",
       ),
     );
     this.mark();

@@ -54,8 +54,8 @@ class Timeline {
         "div",
         { class: "tools" },
         button("|◀", "first step (Home)", () => this.go(0)),
-        button("◀", "step back (k or ↑)", () => this.go(this.at - 1)),
-        button("▶", "step (j or ↓)", () => this.go(this.at + 1)),
+        button("◀", "step back (k, ← or ↑)", () => this.go(this.at - 1)),
+        button("▶", "step (j, → or ↓)", () => this.go(this.at + 1)),
         button("▶|", "last step (End)", () => this.go(this.rows.length - 1)),
         this.meetings.length ? button("race", "where the two meet (r)", () => this.meet()) : null,
         this.counter,
@@ -94,8 +94,8 @@ class Timeline {
 
   // Keys that work wherever the focus is. True if it was one.
   key(key) {
-    if (key === "j") this.go(this.at + 1);
-    else if (key === "k") this.go(this.at - 1);
+    if (key === "j" || key === "ArrowRight") this.go(this.at + 1);
+    else if (key === "k" || key === "ArrowLeft") this.go(this.at - 1);
     else if (key === "r" && this.meetings.length) this.meet();
     else if (key === "+" || key === "=") this.scale(1);
     else if (key === "-") this.scale(-1);

@@ -15,8 +15,9 @@ pub use edges::{Edge, Order};
 pub use witness::of_witness;
 
 use findings::finding::Frame;
+use schedule::labels::Labels;
 use schedule::log::{Entry, Log, Site};
-use schedule::{Hit, Op, Ready, Thread, table};
+use schedule::{Hit, Op, Ready, Thread};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -132,6 +133,7 @@ impl Timeline {
 
 struct Making<'a> {
     log: &'a Log,
+    labels: Labels<'a>,
     timeline: Timeline,
     lanes: BTreeMap<Thread, usize>,
     places: BTreeMap<u32, usize>,
@@ -175,6 +177,7 @@ impl<'a> Making<'a> {
         };
         Making {
             log,
+            labels: Labels::new(log),
             timeline,
             lanes,
             places: BTreeMap::new(),
@@ -204,13 +207,13 @@ impl<'a> Making<'a> {
     fn row(&mut self, step: Option<u64>, ready: Ready, site: u32, beside: Option<Ready>) {
         let beside = beside.map(|other| Beside {
             lane: self.lane(&other),
-            what: table::what(&other.op),
+            what: self.labels.label(None, &other.op),
             place: self.place(other.op.site),
         });
         let row = Row {
             step,
             lane: Some(self.lane(&ready)),
-            what: table::what(&ready.op),
+            what: self.labels.label(step, &ready.op),
             place: self.place(site),
             many: None,
             beside,

@@ -86,7 +86,15 @@ fn steps(browser: &mut Browser, page: &str) {
     assert_eq!(text(browser, ".counter"), "row 9 of 16");
     assert!(text(browser, ".moment").contains("thread \"thread2\" goes first"));
     assert!(text(browser, ".moment").contains("Figure1.java:23"));
-    for (key, row) in [("j", 10), ("k", 9), ("k", 8), ("r", 9)] {
+    // Nothing has the focus, and keys work.
+    for (key, row) in [
+        ("j", 10),
+        ("k", 9),
+        ("ArrowLeft", 8),
+        ("r", 9),
+        ("ArrowRight", 10),
+        ("ArrowLeft", 9),
+    ] {
         browser.press(key);
         assert_eq!(
             text(browser, ".counter"),

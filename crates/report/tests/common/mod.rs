@@ -43,12 +43,13 @@ pub fn log(entries: Vec<Entry>) -> Log {
         };
         log.threads.insert(number as Thread, row);
     }
-    for (site, line) in [(1, 18), (2, 23), (3, 12)] {
+    for (site, line, target) in [(1, 18, "Figure1.z"), (2, 23, "Figure1.z"), (3, 12, "")] {
         let site_row = Site {
             class: "Figure1".into(),
             method: format!("thread{site}"),
             file: Some("Figure1.java".into()),
             line: Some(line),
+            target: target.into(),
             ..Site::default()
         };
         log.sites.insert(site, site_row);

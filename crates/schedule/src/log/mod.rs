@@ -42,6 +42,10 @@ pub struct Site {
     pub bci: u32,
     pub file: Option<String>,
     pub line: Option<u32>,
+    /// What it is about in the program's names: the field `Bank.total`, the elements of an array
+    /// `Bank.table[]`, the lock `this Bank` or `Bank.class`, the call `ReentrantLock.lock()`.
+    /// Empty if that is not known.
+    pub target: String,
 }
 
 impl Site {

@@ -136,6 +136,8 @@ fn site(row: &mut Input<'_>) -> Option<Site> {
             0 => None,
             _ => Some(row.text()?),
         },
+        // Before 1.2 nothing follows.
+        target: row.text().unwrap_or_default(),
     })
 }
 

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 pub(super) const SIGNATURE: [u8; 8] = [0x89, b'P', b'F', b'S', 0x0D, 0x0A, 0x1A, 0x0A];
 pub(super) const MAJOR: u16 = 1;
-pub(super) const MINOR: u16 = 1;
+pub(super) const MINOR: u16 = 2;
 
 /// Tags of records other than steps and ticks; each is followed by the length
 /// of what follows.
@@ -84,6 +84,7 @@ impl<W: Write> Writer<W> {
             if let Some(file) = &site.file {
                 put_text(p, file);
             }
+            put_text(p, &site.target);
         })
     }
 

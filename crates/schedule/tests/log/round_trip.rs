@@ -35,16 +35,17 @@ fn entry() -> impl Strategy<Value = Entry> {
 }
 
 fn site() -> impl Strategy<Value = Site> {
-    let words = (".{0,12}", ".{0,8}", ".{0,8}");
+    let words = (".{0,12}", ".{0,8}", ".{0,8}", ".{0,8}");
     let file = proptest::option::of(".{0,8}");
     (words, any::<u32>(), file, any::<Option<u32>>()).prop_map(
-        |((class, method, descriptor), bci, file, line)| Site {
+        |((class, method, descriptor, target), bci, file, line)| Site {
             class,
             method,
             descriptor,
             bci,
             file,
             line,
+            target,
         },
     )
 }

@@ -16,7 +16,13 @@ pub fn small_log() -> Vec<u8> {
     let mut log = Writer::new(Vec::new(), &header).unwrap();
     log.thread(0, "main", None).unwrap();
     log.thread(1, "worker", Some(0)).unwrap();
-    for (number, method, line) in [(1, "main", 12), (2, "deposit", 31), (3, "main", 14)] {
+    for (number, method, line, target) in [
+        (1, "main", 12, ""),
+        (2, "deposit", 31, "Bank.total"),
+        (3, "main", 14, "Bank.total"),
+        (4, "deposit", 30, "this Bank"),
+        (5, "deposit", 32, ""),
+    ] {
         let site = Site {
             class: "shop/Bank".into(),
             method: method.into(),
@@ -24,6 +30,7 @@ pub fn small_log() -> Vec<u8> {
             bci: 3 * number,
             file: Some("Bank.java".into()),
             line: Some(line),
+            target: target.into(),
         };
         log.site(number, &site).unwrap();
     }
@@ -36,8 +43,8 @@ pub fn small_log() -> Vec<u8> {
     log.step(0, &op(Kind::Start, 1, 7, 0)).unwrap();
     log.step(1, &op(Kind::Begin, 0, 0, 0)).unwrap();
     for _ in 0..10 {
-        log.step(1, &op(Kind::Acquire, 2, 9, 0)).unwrap();
-        log.step(1, &op(Kind::Release, 2, 9, 0)).unwrap();
+        log.step(1, &op(Kind::Acquire, 4, 9, 0)).unwrap();
+        log.step(1, &op(Kind::Release, 5, 9, 0)).unwrap();
     }
     log.tick().unwrap();
     let first = Ready {

@@ -1,7 +1,8 @@
 //! What people see of a log.
 
 use crate::seeds::small_log;
-use schedule::log::{Entry, Log, read};
+use schedule::labels::Labels;
+use schedule::log::{Entry, Log, Site, read};
 use schedule::table::{Row, Table};
 use schedule::{Kind, Op};
 
@@ -9,17 +10,17 @@ use schedule::{Kind, Op};
 fn a_run_as_a_table() {
     let log = read(&small_log()).unwrap();
     let expected = "\
-step | 0 main    | 1 worker   |
-   0 | start #7  |            | shop.Bank.main Bank.java:12
-   1 |           | begin      |
-   2 |           | lock #9    | shop.Bank.deposit Bank.java:31
- ... |           | 17 steps   |
-  20 |           | lock #9    | shop.Bank.deposit Bank.java:31
-  21 |           | unlock #9  | shop.Bank.deposit Bank.java:31
+step | 0 main          | 1 worker         |
+   0 | start           |                  | shop.Bank.main Bank.java:12
+   1 |                 | begin            |
+   2 |                 | lock this Bank   | shop.Bank.deposit Bank.java:30
+ ... |                 | 17 steps         |
+  20 |                 | lock this Bank   | shop.Bank.deposit Bank.java:30
+  21 |                 | unlock this Bank | shop.Bank.deposit Bank.java:32
      * time passes
-     * race: 1 worker: write #5.3 at shop.Bank.deposit Bank.java:31 goes before 0 main: read #5.3 at shop.Bank.main Bank.java:14
-  22 |           | write #5.3 | shop.Bank.deposit Bank.java:31
-  23 | read #5.3 |            | shop.Bank.main Bank.java:14
+     * race: 1 worker: write Bank.total at shop.Bank.deposit Bank.java:31 goes before 0 main: read Bank.total at shop.Bank.main Bank.java:14
+  22 |                 | write Bank.total | shop.Bank.deposit Bank.java:31
+  23 | read Bank.total |                  | shop.Bank.main Bank.java:14
      * a thread was woken from outside
 ";
     assert_eq!(Table::new(&log, 6).to_string(), expected);
@@ -64,6 +65,62 @@ fn long_runs_of_one_thread_are_folded() {
     log.entries.insert(10, Entry::Note("here".into()));
     let expected = [0, 1, -6, 8, 9, 1000, 10, 11, -6, 18, 19];
     assert_eq!(shape(&log, 6), expected);
+}
+
+#[test]
+fn objects_have_numbers_where_names_do_not_tell_them_apart() {
+    let mut log = Log::default();
+    let op = |kind, site, obj, slot| Op {
+        kind,
+        site,
+        obj,
+        slot,
+    };
+    let ops = [
+        op(Kind::Acquire, 1, 7, 0),
+        op(Kind::Acquire, 1, 8, 0),
+        op(Kind::Release, 0, 8, 0),
+        op(Kind::Write, 2, 5, 3),
+        op(Kind::AtomicUpdate, 3, 6, 1),
+        op(Kind::Wait, 0, 4, 0),
+        op(Kind::Read, 0, 4, 2),
+        op(Kind::Join, 4, 9, 0),
+    ];
+    let step = |op| Entry::Step { thread: 0, op };
+    log.entries = ops.into_iter().map(step).collect();
+    let targets = [
+        "this Bank",
+        "Bank.table[]",
+        "Sync.state",
+        "Thread.join()",
+        "ReentrantLock.lock()",
+    ];
+    for (number, target) in (1..).zip(targets) {
+        let target = target.to_owned();
+        log.sites.insert(
+            number,
+            Site {
+                target,
+                ..Site::default()
+            },
+        );
+    }
+    log.calls.insert(4, 5);
+    let labels = Labels::new(&log);
+    let shown: Vec<String> = { ops.iter().enumerate() }
+        .map(|(step, op)| labels.label(Some(step as u64), op))
+        .collect();
+    let wanted = [
+        "lock this Bank #7",
+        "lock this Bank #8",
+        "unlock this Bank #8",
+        "write element 3 of Bank.table",
+        "atomic update in ReentrantLock.lock()",
+        "wait #4",
+        "read #4.2",
+        "join",
+    ];
+    assert_eq!(shown, wanted);
 }
 
 #[test]
