@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Once;
 use test_support::jdk;
 use test_support::programs::{photofinish, root, scratch, tool_path};
 
@@ -98,20 +99,75 @@ fn failed(dir: &Path) -> Vec<(String, String)> {
     failed
 }
 
-#[test]
-fn a_maven_project_with_junit_tests() {
+/// Extension and plugin, once for all tests, into the local repository.
+fn install() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let binaries = format!(
+            "-Dphotofinish.binaries={}",
+            tool_path().parent().unwrap().display()
+        );
+        let installed = maven(&root().join("java"), &["-q", "install", &binaries]);
+        assert!(installed.status.success(), "{}", said(&installed));
+    });
+}
+
+/// The project as it is, with its tests run; None, with the reason said, where that cannot be.
+fn plain_project(name: &str) -> Option<PathBuf> {
     if Command::new("mvn").arg("-v").output().is_err() {
         eprintln!("skipped: there is no mvn");
-        return;
+        return None;
     }
-    // As it is.
-    let plain = project("maven-plain");
+    let plain = project(name);
     let built = maven(&plain, &["-q", "test"]);
     if is_unresolved(&built) {
         eprintln!("skipped: Maven cannot get what it needs:\n{}", said(&built));
-        return;
+        return None;
     }
     assert!(built.status.success(), "{}", said(&built));
+    Some(plain)
+}
+
+#[test]
+fn the_goal_hunt_tells_findings_by_test() {
+    let Some(dir) = plain_project("maven-hunt") else {
+        return;
+    };
+    install();
+    let hunt = |test: &str| {
+        let test = format!("-Dphotofinish.test={test}");
+        let goal = "org.photofinish:photofinish-maven-plugin:0.1.0:hunt";
+        let options = "-Dphotofinish.options=--stop-at first --skip advise";
+        maven(&dir, &[goal, &test, options])
+    };
+    let done = hunt("shop.ShopTest.*Counts");
+    let text = said(&done);
+    assert!(!done.status.success(), "{text}");
+    for test in ["counterCounts", "executorCounts"] {
+        assert!(
+            text.contains(&format!("shop.ShopTest.{test}: FOUND")),
+            "{text}"
+        );
+    }
+    assert!(text.contains("2 of 3 tests"), "{text}");
+    assert!(text.contains("R1 shop.Counter.count: "), "{text}");
+    let site = dir.join("target/site/photofinish/hunt");
+    assert!(site.join("shop.ShopTest.counterCounts.html").exists());
+    let index = std::fs::read_to_string(site.join("index.html")).unwrap();
+    assert!(
+        index.contains("shop.ShopTest.executorCounts.html"),
+        "{index}"
+    );
+    let done = hunt("shop.ShopTest.nothingLikeThis");
+    assert!(said(&done).contains("no test fits"), "{}", said(&done));
+}
+
+#[test]
+fn a_maven_project_with_junit_tests() {
+    // As it is.
+    let Some(plain) = plain_project("maven-plain") else {
+        return;
+    };
     let file = plain.join("races.json");
     let done = photofinish()
         .args(["detect", "--exec", "--json", jdk::path(&file), "--"])
@@ -138,12 +194,7 @@ fn a_maven_project_with_junit_tests() {
     assert!(!owners.contains(&"shop.SafeCounter"), "{owners:?}");
 
     // With what docs/maven.md says, and nothing else.
-    let binaries = format!(
-        "-Dphotofinish.binaries={}",
-        tool_path().parent().unwrap().display()
-    );
-    let installed = maven(&root().join("java"), &["-q", "install", &binaries]);
-    assert!(installed.status.success(), "{}", said(&installed));
+    install();
     let dir = project("maven-plugin");
     add_to_pom(&dir);
     let done = maven(&dir, &["verify"]);

@@ -19,12 +19,19 @@ import java.util.Set;
  * the race is of the tests that run now: if that is one alone there is no doubt.
  */
 final class Findings {
+    private static final Findings SHARED = Agent.isThere() ? new Findings(Agent.directory()) : null;
+
     private final RandomAccessFile file;
     private final Set<Integer> running = new HashSet<>();
     private final List<Race> waiting = new ArrayList<>();
     private int last;
 
-    Findings(Path directory) {
+    /** Those of this JVM, for all tests of it, whichever JUnit runs them; null without the agent. */
+    static Findings shared() {
+        return SHARED;
+    }
+
+    private Findings(Path directory) {
         try {
             file = new RandomAccessFile(directory.resolve("findings.jsonl").toFile(), "r");
         } catch (IOException e) {

@@ -1,9 +1,6 @@
 package org.photofinish.junit5;
 
-import java.lang.reflect.AnnotatedElement;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
@@ -17,7 +14,7 @@ import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
  */
 public final class PhotofinishExtension implements BeforeEachCallback, AfterEachCallback, AfterAllCallback {
     private static final Namespace NAMESPACE = Namespace.create(PhotofinishExtension.class);
-    private static final Findings FINDINGS = Agent.isThere() ? new Findings(Agent.directory()) : null;
+    private static final Findings FINDINGS = Findings.shared();
 
     @Override
     public void beforeEach(ExtensionContext context) {
@@ -42,52 +39,7 @@ public final class PhotofinishExtension implements BeforeEachCallback, AfterEach
     }
 
     private static void fail(ExtensionContext context, List<Race> races) {
-        List<String> texts = new ArrayList<>();
-        for (Race race : races) {
-            if (!isAllowed(context, race.location())) texts.add(race.describe());
-        }
-        if (texts.isEmpty()) return;
-        String count = texts.size() == 1 ? "a data race" : texts.size() + " data races";
-        throw new RaceError(count + " in " + name(context) + "\n\n" + String.join("\n\n", texts) + "\n");
-    }
-
-    private static String name(ExtensionContext context) {
-        String test = context.getTestClass().map(Class::getName).orElse("");
-        return context.getTestMethod().map(m -> test + "." + m.getName()).orElse(test);
-    }
-
-    /** By an annotation of the method, of its class, or of a class around it. */
-    private static boolean isAllowed(ExtensionContext context, String location) {
-        if (context.getTestMethod().filter(m -> allows(m, location)).isPresent()) return true;
-        Optional<Class<?>> test = context.getTestClass();
-        for (Class<?> c = test.orElse(null); c != null; c = c.getEnclosingClass()) {
-            if (allows(c, location)) return true;
-        }
-        return false;
-    }
-
-    private static boolean allows(AnnotatedElement element, String location) {
-        AllowRaces allowed = element.getAnnotation(AllowRaces.class);
-        if (allowed == null) return false;
-        if (allowed.value().length == 0) return true;
-        for (String pattern : allowed.value()) {
-            if (matches(pattern, location)) return true;
-        }
-        return false;
-    }
-
-    /** A star stands for anything. */
-    private static boolean matches(String pattern, String name) {
-        String[] parts = pattern.trim().split("\\*", -1);
-        if (parts.length == 1) return name.equals(parts[0]);
-        if (!name.startsWith(parts[0])) return false;
-        int at = parts[0].length();
-        for (int i = 1; i < parts.length - 1; i++) {
-            int found = name.indexOf(parts[i], at);
-            if (found < 0) return false;
-            at = found + parts[i].length();
-        }
-        String last = parts[parts.length - 1];
-        return name.length() - at >= last.length() && name.endsWith(last);
+        RaceError error = RaceError.of(context.getTestClass().orElse(null), context.getTestMethod().orElse(null), races);
+        if (error != null) throw error;
     }
 }

@@ -12,6 +12,9 @@ public final class PhotofinishSession implements LauncherSessionListener {
     private static final String ENABLED = "junit.jupiter.extensions.autodetection.enabled";
     private static final String INCLUDE = "junit.jupiter.extensions.autodetection.include";
 
+    /** By name: where tests are JUnit 4's alone, the class cannot be loaded. */
+    private static final String EXTENSION = "org.photofinish.junit5.PhotofinishExtension";
+
     /** Whether we set the properties, and must take them away. */
     private boolean ours;
 
@@ -20,7 +23,7 @@ public final class PhotofinishSession implements LauncherSessionListener {
         if (Agent.isThere() && System.getProperty(ENABLED) == null) {
             ours = true;
             System.setProperty(ENABLED, "true");
-            System.setProperty(INCLUDE, PhotofinishExtension.class.getName());
+            System.setProperty(INCLUDE, EXTENSION);
         }
     }
 

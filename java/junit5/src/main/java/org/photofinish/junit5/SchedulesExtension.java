@@ -8,9 +8,6 @@ import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 
 /** What {@link Schedules} and {@link Replay} do instead of running the test method here. */
 final class SchedulesExtension implements InvocationInterceptor {
-    /** Set in the JVMs that make the executions. */
-    static final String INSIDE = "photofinish.inside";
-
     @Override
     public void interceptTestMethod(
             Invocation<Void> invocation, ReflectiveInvocationContext<Method> called, ExtensionContext context)
@@ -27,7 +24,7 @@ final class SchedulesExtension implements InvocationInterceptor {
 
     private static void instead(Invocation<Void> invocation, Method method, ExtensionContext context)
             throws Throwable {
-        if (System.getProperty(INSIDE) != null) {
+        if (System.getProperty(Agent.INSIDE) != null) {
             invocation.proceed();
             return;
         }

@@ -92,7 +92,7 @@ final class Tool {
     }
 
     private static List<String> program(List<String> command, ExtensionContext context) {
-        command.addAll(List.of("--", "-ea", "-D" + SchedulesExtension.INSIDE + "=true"));
+        command.addAll(List.of("--", "-ea", "-D" + Agent.INSIDE + "=true"));
         // Otherwise JDK 17 makes class loaders for methods that are called often by reflection, and a JVM
         // could not be used for more than one execution.
         command.add("-Dsun.reflect.inflationThreshold=" + Integer.MAX_VALUE);

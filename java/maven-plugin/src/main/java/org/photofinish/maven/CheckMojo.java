@@ -12,12 +12,6 @@ import org.apache.maven.plugins.annotations.Parameter;
 /** Fails the build if the tests raced; with a baseline, only on what is new. */
 @Mojo(name = "check", defaultPhase = LifecyclePhase.VERIFY, threadSafe = true)
 public final class CheckMojo extends PhotofinishMojo {
-    /** Exit codes of the tool: docs/ci.md. */
-    private static final int NOTHING_FOUND = 0;
-
-    private static final int NOT_EXERCISED = 4;
-    private static final int FOUND = 66;
-
     /** A result (JSON) of an earlier build: what is known does not fail this one. */
     @Parameter(property = "photofinish.baseline")
     private File baseline;
@@ -46,7 +40,7 @@ public final class CheckMojo extends PhotofinishMojo {
         if (baseline != null) args.addAll(List.of("--baseline", baseline.getPath()));
         if (suppress != null) args.addAll(List.of("--suppress", suppress.getPath()));
         Binary.Done done = tool().run(project.getBasedir().toPath(), args.toArray(String[]::new));
-        switch (done.code()) {
+        switch (Verdict.of(done.code())) {
             case NOTHING_FOUND:
                 getLog().info(done.output().trim());
                 return;
