@@ -1,6 +1,7 @@
 //! `confirm`: make suspected races happen (RaceFuzzer, Sen 2008).
 //!
 //! ```text
+//! looking  runs that look for pairs
 //! pairs    a report's race as two sets of statements; which race a hit is
 //! verdict  what came of a trial, against a reference run
 //! trials   the trials of a pair as they come
@@ -18,6 +19,7 @@
 //! After each pair the result is saved: who is killed leaves what was tried.
 
 mod earlier;
+mod looking;
 mod pairs;
 mod tally;
 mod trials;
@@ -26,27 +28,26 @@ mod verdict;
 use crate::config::{self, ControlConfig, LaunchConfig};
 use crate::controlled_run;
 use crate::error::Error;
-use crate::executions::{Executions, Series};
+use crate::executions::Executions;
 use crate::launch::{Launcher, Plan};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::verdict::{Answer, Facts};
 use driver::options::{Control, Mode, Statement, Variant};
-use driver::pool::Ended;
 use driver::process::{Input, Outcome, Output, Stopped};
 use driver::run::RunResult;
 use driver::store::Writer;
-use findings::confirmed::{Deadlock, Replay};
+use findings::confirmed::Replay;
 use findings::exploration::Schedules;
 use findings::result::{Race, Report, Status};
 use findings::suppress::Suppressions;
-use protocol::execution::AskedSeed;
+use looking::Look;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tally::{Kept, Tallies, Tally};
-use trials::{Trials, schedule_of};
+use trials::schedule_of;
 use verdict::{Choice, Reference};
 
 /// Controlled runs that look for pairs, besides a free one.
@@ -62,6 +63,12 @@ pub(crate) fn no_time(untried: &[String]) -> String {
 /// Trials of a single pair in fresh JVMs before others are tried in JVMs that are used again:
 /// most races are settled by then.
 const ALONE: u64 = 4;
+
+/// Trials without news before a pair is left. An outcome that every other trial shows is missed by so many in one pair of sixteen.
+const QUIET: u32 = 4;
+
+/// What a pair gets of the time at least: a few trials, each with a JVM of its own.
+const LEAST_SHARE: Duration = Duration::from_secs(10);
 
 /// The strategy of trials.
 const STRATEGY: &str = "racefuzzer";
@@ -89,6 +96,9 @@ pub struct ConfirmConfig {
     pub trials: u32,
     /// Do not stop when a race has been confirmed in both orders.
     pub all_trials: bool,
+    /// Stop only after this many trials in a row that showed nothing new: another seed may
+    /// lead to another outcome of the same order.
+    pub quiet_trials: u32,
     /// Runs side by side; if none, one a core.
     pub jobs: Option<u32>,
     /// Every trial is to have a JVM of its own.
@@ -107,6 +117,7 @@ impl Default for ConfirmConfig {
             races: Vec::new(),
             trials: 100,
             all_trials: false,
+            quiet_trials: QUIET,
             jobs: None,
             isolate: false,
             input: None,
@@ -209,9 +220,10 @@ pub(crate) fn try_races(
         config,
         launcher,
         deadline,
+        share: deadline,
         alone: 0,
         limited: false,
-        has_nameless: false,
+        has_untriable: false,
         interrupted: false,
         warnings: BTreeSet::new(),
         compared_with: String::new(),
@@ -259,11 +271,13 @@ struct Work<'a> {
     store: &'a mut Writer,
     save: &'a mut Save<'a>,
     deadline: Option<Instant>,
+    /// When the trials of the present pair have to end.
+    share: Option<Instant>,
     /// Trials of a pair before a JVM that is used again is started for them.
     alone: u64,
     limited: bool,
-    /// There are suspicions whose statements have no place, so that nobody can try them.
-    has_nameless: bool,
+    /// There are suspicions that nobody can try, or for whose trials there was too little time.
+    has_untriable: bool,
     interrupted: bool,
     warnings: BTreeSet<String>,
     /// What output is compared with, in words.
@@ -284,20 +298,15 @@ impl<'a> Work<'a> {
             return Ok(self.give_up(session, saved));
         }
         let own_run = saved.is_none() && !matches!(self.config.pairs, Pairs::Named(_));
+        // With the detector, controlled runs may find pairs that the free run did not show.
+        let mut mode = Mode::None;
         if own_run {
-            self.progress
-                .doing("looking for pairs with the hybrid detector");
-            let dir = self.launcher.directory("hybrid")?;
-            let plan = self.plan(Mode::HYBRID, None);
-            let run = self.launcher.run_in(&dir, plan)?;
-            let over = self.over(&run.outcome);
-            session.add(run);
-            if over || session.is_over() {
-                return Ok(session.finish("confirm"));
+            match self.look(&alone, &mut session)? {
+                Look::Over => return Ok(session.finish("confirm")),
+                Look::Whole => mode = Mode::HYBRID,
+                Look::Slow => {}
             }
         }
-        // With the detector they may find pairs that the free run did not show.
-        let mode = if own_run { Mode::HYBRID } else { Mode::None };
         let (reference, kept) = self.reference(&alone, mode, &mut session)?;
         let (own, facts) = session.finish("confirm");
         let crashed = facts.tool_failed && own.races.is_empty();
@@ -322,7 +331,12 @@ impl<'a> Work<'a> {
         let mut targets = self.targets(&report)?;
         let mut executions = self.executions(&mut targets);
         let mut untried = Vec::new();
+        let mut left = targets.len() as u32;
         for target in targets {
+            // What one pair does not need of its share the others get.
+            let share = |time: Duration| Instant::now() + (time / left).max(LEAST_SHARE).min(time);
+            self.share = self.left().map(share);
+            left -= 1;
             let name = target.name.clone();
             let stopped = self.interrupted || self.limited;
             if stopped
@@ -333,7 +347,7 @@ impl<'a> Work<'a> {
                 (self.save)(self.store, &report);
             }
         }
-        self.limited |= !untried.is_empty() || self.has_nameless;
+        self.limited |= !untried.is_empty() || self.has_untriable;
         self.untried = untried;
         // Strongest first, as everywhere; ids stay what they were.
         report.rank();
@@ -391,7 +405,7 @@ impl<'a> Work<'a> {
                     sides,
                 }),
                 None => {
-                    self.has_nameless |= race.status < Status::Observed;
+                    self.has_untriable |= race.status < Status::Observed;
                     self.warn(format!(
                         "{} was not tried: the class files do not say where its statements are",
                         race.id
@@ -570,59 +584,6 @@ impl<'a> Work<'a> {
                 None
             }
         }
-    }
-
-    /// Runs the trials; how many were judged, and which sides some thread came to.
-    fn trials(
-        &mut self,
-        target: &Target,
-        executions: &mut Executions<'_>,
-        reference: &Reference,
-        tallies: &mut Tallies,
-        known: impl Fn(&findings::finding::Hit) -> bool,
-        deadlocks: &mut Vec<Deadlock>,
-    ) -> Result<(u64, [bool; 2]), Error> {
-        let config = self.config;
-        let series = Series {
-            count: config.trials.into(),
-            asked: &|number| {
-                AskedSeed(
-                    target.variant,
-                    controlled_run::seed(&config.control, number),
-                )
-            },
-            alone: self.alone,
-            deadline: self.deadline,
-            name: format!("{}-trial", target.name.replace(['/', ','], "-")),
-        };
-        let mut taken = Trials {
-            config,
-            target,
-            reference,
-            tallies,
-            known: &known,
-            deadlocks,
-            ran: 0,
-            reached: [false; 2],
-            orders: BTreeSet::new(),
-            warnings: BTreeSet::new(),
-            limited: false,
-            progress: self.progress,
-        };
-        let made = executions.make(&series, &mut taken)?;
-        let (ran, reached, limited) = (taken.ran, taken.reached, taken.limited);
-        self.warnings.append(&mut taken.warnings);
-        self.schedules.add(Schedules {
-            tried: ran,
-            different: taken.orders.len() as u64,
-            reused_jvms: made.reused,
-            isolated: made.isolated,
-            ..Schedules::default()
-        });
-        self.interrupted |= made.ended == Ended::Interrupted;
-        let all = ran == u64::from(config.trials) || tallies.is_settled() && !config.all_trials;
-        self.limited |= limited || !all;
-        Ok((ran, reached))
     }
 
     fn control(&self, strategy: &str, seed: u64) -> Control {

@@ -193,6 +193,8 @@ fn try_to_confirm(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     let confirm = ConfirmConfig {
         races: untried.clone(),
         trials: config.trials,
+        // Time is better spent on the next pair.
+        quiet_trials: 0,
         jobs: config.jobs,
         input: config.input.clone(),
         control: config.control.clone(),

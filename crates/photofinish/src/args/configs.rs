@@ -166,6 +166,7 @@ impl Confirm {
             suppress,
             control: self.control.config(),
             launch: self.launch.config(),
+            ..ConfirmConfig::default()
         }
     }
 }

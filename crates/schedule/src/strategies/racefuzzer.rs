@@ -22,6 +22,8 @@
 //!   element of it, it is released again: one stands, the other moves. A loop over an
 //!   array so comes to the element at which the other waits; with a random choice each time
 //!   that one would be gone after two elements.
+//! - After many releases without a hit, who was released last is mostly released again: a loop
+//!   over a statement of the pair would otherwise switch threads at each round, for nothing.
 //! - When all enabled threads are postponed but somebody sleeps, time passes
 //!   first: the sleeper may be on its way to the other statement.
 //! - Waiting is bounded in steps, never in time, so that the seed replays the
@@ -45,6 +47,10 @@ pub const SCHEDULER: Scheduler = Scheduler(&Row {
     is_offered: false,
 });
 
+/// So many releases in a run are drawn; of those after them, one in `CHANGE` is.
+const DRAWN: u32 = 256;
+const CHANGE: usize = 64;
+
 const PATIENCE: u64 = 100_000;
 const LEAST_PATIENCE: u64 = 1000;
 const POLL: u64 = 100;
@@ -67,6 +73,8 @@ pub(crate) struct RaceFuzzer {
     patience: u64,
     /// Who was released last because all were postponed.
     moving: Option<Thread>,
+    /// How often somebody was, since the last hit.
+    releases: u32,
     hits: Vec<Hit>,
     candidates: Vec<Ready>,
 }
@@ -94,6 +102,7 @@ impl RaceFuzzer {
             since_way: FxHashMap::default(),
             patience: PATIENCE,
             moving: None,
+            releases: 0,
             hits: Vec::new(),
             candidates: Vec::new(),
         }
@@ -114,6 +123,7 @@ impl RaceFuzzer {
     }
 
     fn hit(&mut self, step: u64, first: Ready, second: Ready) {
+        self.releases = 0;
         self.hits.push(Hit {
             step,
             first,
@@ -212,10 +222,12 @@ impl RaceFuzzer {
             let mut others = self.postponed.iter().map(|p| p.ready.op);
             others.any(|other| other.obj == op.obj && other.slot != op.slot)
         };
+        self.releases = self.releases.saturating_add(1);
+        let stays = self.releases > DRAWN && self.rng.index(CHANGE) != 0;
         let again = self
             .postponed
             .iter()
-            .position(|p| Some(p.ready.thread) == self.moving && beside(p.ready.op));
+            .position(|p| Some(p.ready.thread) == self.moving && (stays || beside(p.ready.op)));
         let at = again.unwrap_or_else(|| self.rng.index(self.postponed.len()));
         let released = self.postponed.remove(at).ready;
         self.moving = Some(released.thread);

@@ -1,0 +1,93 @@
+//! Where pairs come from if nobody names them: runs with the hybrid detector.
+//!
+//! The hybrid detector is told of every access, one thread at a time. A program that computes on
+//! arrays takes a hundred times as long with it, and the trials, which do without a
+//! detector, would never begin. So the free run with it ends after a few times the time that the
+//! program takes alone; pairs show early, because threads do the same again and again.
+//! What a shorter look may miss, FastTrack looks for: it sees the whole run, in compiled code.
+
+use super::{Mode, Work};
+use crate::error::Error;
+use crate::session::Session;
+use driver::process::{Outcome, Stopped};
+use std::time::Duration;
+
+/// A short program may take this long, whatever it takes alone: most of it is the start of the JVM.
+const LEAST: Duration = Duration::from_secs(10);
+
+/// How many times the program's own time the detector may take.
+const TIMES: u32 = 5;
+
+/// How a look for pairs ended.
+pub(super) enum Look {
+    /// The whole run was looked at, quickly enough to do it again under control.
+    Whole,
+    /// The detector is too slow for this program.
+    Slow,
+    /// The command is over.
+    Over,
+}
+
+impl Work<'_> {
+    /// Looks for pairs in a free run.
+    pub(super) fn look(&mut self, alone: &Outcome, session: &mut Session) -> Result<Look, Error> {
+        self.progress
+            .doing("looking for pairs with the hybrid detector");
+        let allowed = time_for_a_look(alone.elapsed);
+        let mut plan = self.plan(Mode::HYBRID, None);
+        let shortened = plan.time_limit.is_none_or(|left| left > allowed);
+        if shortened {
+            plan.time_limit = Some(allowed);
+        }
+        let dir = self.launcher.directory("hybrid")?;
+        let run = self.launcher.run_in(&dir, plan)?;
+        let (stopped, took) = (run.outcome.stopped, run.outcome.elapsed);
+        let cut = shortened && stopped == Some(Stopped::TimeLimit);
+        let over = !cut && self.over(&run.outcome);
+        session.add(run);
+        if over || session.is_over() {
+            return Ok(Look::Over);
+        }
+        if !cut {
+            return Ok(match took > allowed / 2 {
+                true => Look::Slow,
+                false => Look::Whole,
+            });
+        }
+        self.warn(format!(
+            "the hybrid detector looked at the first {:.0} s of a run only, since it slows this program down too \
+             much: pairs that come later may be missing (detect --detector hybrid looks at all of it, and \
+             confirm --from tries what it found)",
+            took.as_secs_f64()
+        ));
+        self.progress.doing("looking for races with FastTrack");
+        let dir = self.launcher.directory("fasttrack")?;
+        let run = self
+            .launcher
+            .run_in(&dir, self.plan(Mode::FASTTRACK, None))?;
+        let over = self.over(&run.outcome);
+        session.add(run);
+        Ok(match over || session.is_over() {
+            true => Look::Over,
+            false => Look::Slow,
+        })
+    }
+}
+
+/// How long the free run with the detector may take.
+fn time_for_a_look(alone: Duration) -> Duration {
+    LEAST.max(alone.saturating_mul(TIMES))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_detector_gets_a_few_times_one_run() {
+        let seconds = Duration::from_secs;
+        assert_eq!(time_for_a_look(seconds(0)), seconds(10));
+        assert_eq!(time_for_a_look(seconds(2)), seconds(10));
+        assert_eq!(time_for_a_look(seconds(60)), seconds(300));
+    }
+}
