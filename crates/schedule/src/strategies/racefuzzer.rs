@@ -22,6 +22,9 @@
 //!   element of it, it is released again: one stands, the other moves. A loop over an
 //!   array so comes to the element at which the other waits; with a random choice each time
 //!   that one would be gone after two elements.
+//! - Whoever goes second in a race stays postponed only every other time (lines 11 and 14: always);
+//!   otherwise it goes on like any other thread. So what follows the first access can come
+//!   before and after the second one.
 //! - After many releases without a hit, who was released last is mostly released again: a loop
 //!   over a statement of the pair would otherwise switch threads at each round, for nothing.
 //! - When all enabled threads are postponed but somebody sleeps, time passes
@@ -65,6 +68,8 @@ pub(crate) struct RaceFuzzer {
     sides: FxHashMap<u32, u8>,
     /// No two of them race at opposite statements of the pair. In the order in which they were postponed.
     postponed: Vec<Postponed>,
+    /// About to make the second access of a race that was met: not postponed again for it.
+    free: Vec<Ready>,
     /// Still to be run because the coin said so, and the one they go before.
     first: Vec<Ready>,
     before: Option<Ready>,
@@ -97,6 +102,7 @@ impl RaceFuzzer {
             rng: Rng::new(params.seed),
             sides,
             postponed: Vec::new(),
+            free: Vec::new(),
             first: Vec::new(),
             before: None,
             since_way: FxHashMap::default(),
@@ -164,6 +170,7 @@ impl RaceFuzzer {
         // They are enabled all the time; but nothing is lost by looking.
         self.postponed
             .retain(|p| view.op_of(p.ready.thread) == Some(p.ready.op));
+        self.free.retain(|r| view.op_of(r.thread) == Some(r.op));
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
         let waits = |r: &Ready| self.postponed.iter().any(|p| p.ready.thread == r.thread);
@@ -186,7 +193,7 @@ impl RaceFuzzer {
     fn among(&mut self, view: &View<'_>, candidates: &mut Vec<Ready>) -> Option<Ready> {
         while !candidates.is_empty() {
             let t = candidates.swap_remove(self.rng.index(candidates.len()));
-            if self.side(&t.op) == 0 {
+            if self.side(&t.op) == 0 || self.free.contains(&t) {
                 return Some(t);
             }
             let (racing, others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.postponed)
@@ -197,13 +204,19 @@ impl RaceFuzzer {
                 for p in &racing {
                     self.hit(view.step, t, p.ready);
                 }
-                self.postponed.extend(racing);
+                match self.rng.coin() {
+                    true => self.free.extend(racing.iter().map(|p| p.ready)),
+                    false => self.postponed.extend(racing),
+                }
                 return Some(t);
             }
-            self.postponed.push(Postponed {
-                ready: t,
-                patience: self.patience,
-            });
+            match !racing.is_empty() && self.rng.coin() {
+                true => self.free.push(t),
+                false => self.postponed.push(Postponed {
+                    ready: t,
+                    patience: self.patience,
+                }),
+            }
             self.first = racing.into_iter().rev().map(|p| p.ready).collect();
             self.before = Some(t);
             if let Some(first) = self.next_first(view) {

@@ -207,6 +207,25 @@ fn all_that_were_postponed_go_when_the_coin_says_so() {
     assert!(both > 20, "{both}");
 }
 
+/// The second access of a race may come at once, or after all that the other thread does.
+#[test]
+fn who_goes_second_may_go_at_once_or_last() {
+    let (x, y) = (Var(0), Var(1));
+    let writer = vec![write(x, 1), read(Reg(0), y)];
+    let reader = vec![read(Reg(0), x), write(y, 1)];
+    let program = Program::parallel([writer, reader]);
+    let mut orders = BTreeSet::new();
+    for seed in 0..200 {
+        let run = run(&program, "racefuzzer", &params(seed, Some((1, 3))));
+        if run.hits[0].first.op.site == 1 {
+            orders.insert(run.steps.iter().map(|r| r.op.site).collect::<Vec<u32>>());
+        }
+    }
+    for order in [[1, 2, 3, 4], [1, 3, 2, 4], [1, 3, 4, 2]] {
+        assert!(orders.contains(&order[..]), "{orders:?}");
+    }
+}
+
 #[test]
 fn a_loop_comes_to_the_element_at_which_another_thread_waits() {
     let fill = (0..40).map(|element| write(Var(element), 1)).collect();
