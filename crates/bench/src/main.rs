@@ -16,6 +16,7 @@
 //! bugs     how soon faults that are no races are found, by each command
 //! unshared what leaving out accesses that cannot race saves
 //! offline  detectors over a generated binary trace
+//! papers   the tables of the four papers, with our figures beside theirs
 //! figures  medians, means, ratios
 //! table    all of it as text
 //! ```
@@ -29,6 +30,7 @@ mod hidden;
 mod kernels;
 mod measure;
 mod offline;
+mod papers;
 mod table;
 mod unshared;
 
@@ -61,7 +63,8 @@ const HUNT: Duration = Duration::from_secs(60);
 #[command(name = "bench", max_term_width = 100)]
 struct Args {
     /// Only these: kernels by name, `startup`, `control`, `hidden`,
-    /// `explore`, `unshared`, `offline`; `bugs`, only if named: it takes hours
+    /// `explore`, `unshared`, `offline`; only if named, because they take long: `bugs`, and
+    /// `papers` or one of `racefuzzer`, `jpredictor`, `jrf`, `drfinder`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// Run everything this many times and take medians [default: 3, with --quick 1]
@@ -83,9 +86,12 @@ struct Args {
     #[arg(long, value_name = "PATH")]
     tool: Option<PathBuf>,
     /// Where the jars are that programs/libraries/fetch.sh gets: those libraries are
-    /// then measured with the programs of `hidden`
+    /// then measured with the programs of `hidden` and `papers`
     #[arg(long, value_name = "DIR")]
     jars: Option<PathBuf>,
+    /// Where the tables of `papers` are written, unless with --quick
+    #[arg(long, value_name = "DIR", default_value = "docs")]
+    docs: PathBuf,
     /// Count what is in a trace and do nothing else (see `compare`)
     #[arg(long, value_name = "FILE", hide = true)]
     count: Option<PathBuf>,
@@ -175,6 +181,15 @@ fn run(args: &Args) -> Result<bool> {
         print!("{}", table::bugs_found(&hunted));
         problems.extend(hunted.problems);
     }
+    for paper in papers::NAMES {
+        if args
+            .only
+            .iter()
+            .any(|name| name == paper || name == papers::ALL)
+        {
+            measure_paper(paper, args, &java, work.path(), &tool)?;
+        }
+    }
     if wanted(UNSHARED) {
         print!(
             "{}",
@@ -190,7 +205,7 @@ fn run(args: &Args) -> Result<bool> {
         problems.extend(result.problems.iter().cloned());
         offline = Some(result);
     }
-    if !args.quick {
+    if !args.quick && (offline.is_some() || !rows.is_empty()) {
         print!("{}", table::targets(&rows, offline.as_ref()));
     }
     for problem in &problems {
@@ -199,11 +214,39 @@ fn run(args: &Args) -> Result<bool> {
     Ok(problems.is_empty())
 }
 
+/// Prints the tables of a paper, a row as soon as it is measured, and writes them into the page.
+fn measure_paper(paper: &str, args: &Args, java: &Java, work: &Path, tool: &Tool) -> Result<()> {
+    let docs = args.docs.canonicalize().ok().filter(|_| !args.quick);
+    let shop = papers::workshop::Workshop {
+        programs: &args.programs,
+        java,
+        tool,
+        work,
+        jars: args.jars.as_deref(),
+        quick: args.quick,
+        docs: docs.as_deref(),
+        ready: Default::default(),
+    };
+    println!("\n{paper}:");
+    let tell = |text: &str| match text.ends_with('\n') {
+        true => print!("{text}"),
+        false => compare::progress(&format!("{paper}, {text}")),
+    };
+    let made = papers::page::made(&table::machine(java), args.quick);
+    let tables = papers::measure(paper, &shop, &tell)?;
+    if let Some(docs) = &docs {
+        papers::page::write(docs, paper, &made, &tables)?;
+    }
+    Ok(())
+}
+
 fn check_names(only: &[String], kernels: &[Kernel]) -> Result<()> {
     let known: Vec<&str> = kernels
         .iter()
         .map(|k| k.name.as_str())
         .chain([STARTUP, CONTROL, HIDDEN, EXPLORE, BUGS, UNSHARED, OFFLINE])
+        .chain(papers::NAMES)
+        .chain([papers::ALL])
         .collect();
     for name in only {
         ensure!(

@@ -17,15 +17,9 @@ use std::time::Duration;
 const BUSY: f64 = 0.5;
 
 pub fn heading(java: &Java, tool: &Tool, runs: u32, quick: bool) -> String {
-    let cores = std::thread::available_parallelism().map_or(0, |n| n.get());
-    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpu
-        .lines()
-        .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
-        .map_or("unknown processor", |(_, model)| model);
     let mut text = format!(
-        "Java {}, {} for every JVM; {cores} cores, {model}; medians of {runs} {}\n",
-        java.version,
+        "{}; {} for every JVM; medians of {runs} {}\n",
+        machine(java),
         tool.heap,
         if runs == 1 { "run" } else { "runs" },
     );
@@ -39,6 +33,17 @@ pub fn heading(java: &Java, tool: &Tool, runs: u32, quick: bool) -> String {
         );
     }
     text
+}
+
+/// The JVM and the processor.
+pub fn machine(java: &Java) -> String {
+    let cores = std::thread::available_parallelism().map_or(0, |n| n.get());
+    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpu
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
+        .map_or("unknown processor", |(_, model)| model);
+    format!("Java {}; {cores} cores, {model}", java.version)
 }
 
 /// Runnable processes over the last minute.

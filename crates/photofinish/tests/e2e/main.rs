@@ -27,6 +27,7 @@ mod oracle;
 mod order;
 mod outputs;
 mod owners;
+mod papers;
 mod predict;
 mod programs;
 mod ranges;
