@@ -189,6 +189,11 @@ impl Guide {
         self.run.steps.len() >= self.beginning.len()
     }
 
+    /// Who goes on, if that is told.
+    pub fn told(&self) -> Option<Thread> {
+        self.beginning.get(self.run.steps.len()).map(|l| l.thread)
+    }
+
     /// Who goes on, of those that can; `ready` must not be empty. The step
     /// must be told with [`made`](Guide::made) before the next is asked for.
     pub fn pick(&mut self, ready: &[Ready]) -> Result<Label, Box<Divergence>> {

@@ -255,7 +255,10 @@ impl<'a> ClassCx<'a> {
             return false;
         };
         let (native, synchronized) = (member.is(acc::NATIVE), member.is(acc::SYNCHRONIZED));
-        if member.is(acc::ABSTRACT) || native && !synchronized {
+        // An exception prints its stack under the lock of the stream, which others wait for. Its own
+        // lock is taken whenever one is made, and nobody waits for that.
+        let own_lock = synchronized && self.name == "java/lang/Throwable";
+        if member.is(acc::ABSTRACT) || native && !synchronized || own_lock {
             return false;
         }
         self.method = Arc::from(&*self.class.member_name(member));

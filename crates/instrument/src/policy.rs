@@ -275,8 +275,9 @@ fn default_level(class: &str, boot_or_platform: Option<bool>) -> Level {
 /// are called from inside the probes, or order by accident only: a thread that
 /// ends and one that is made later meet in their group.
 fn orders_threads(name: &str) -> bool {
-    const OUTER: [&str; 15] = [
+    const OUTER: [&str; 16] = [
         "Thread",
+        "Throwable",
         "VirtualThread",
         "BaseVirtualThread",
         "ThreadBuilders",
@@ -320,6 +321,7 @@ mod tests {
             ("java/lang/Thread$State", Level::Sync),
             ("java/lang/ThreadGroup", Level::None),
             ("java/lang/ThreadLocal", Level::None),
+            ("java/lang/Throwable", Level::Sync),
             ("java/lang/StringBuilder", Level::None),
             ("java/lang/invoke/MethodHandle", Level::None),
             ("java/lang/ref/ReferenceQueue$Lock", Level::Sync),

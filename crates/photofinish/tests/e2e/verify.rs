@@ -56,6 +56,36 @@ fn a_loop_with_two_jumps_back_is_one_in_which_a_thread_waits() {
     }
 }
 
+/// Its iterations are steps where others act in between, and other orders of the same steps had
+/// none there: "did not do the same again".
+#[test]
+fn a_thread_that_spins_for_ever_does_the_same_in_every_order() {
+    let found = verify_undisturbed(&Program::own(&["SpinsForEver"]));
+    let exploration = &found.report["exploration"];
+    assert_eq!(exploration["complete"], true, "{exploration}");
+    let stuck = found.report["deadlocks"].as_array().map_or(0, Vec::len);
+    assert_eq!(stuck, 1, "{}", found.stderr);
+    let racy: BTreeSet<&str> = { found.races().iter() }
+        .map(|race| race["location"]["field"].as_str().unwrap())
+        .collect();
+    assert_eq!(racy, BTreeSet::from(["sum"]), "{}", found.stderr);
+}
+
+/// An exception prints its stack under the lock of the stream. Nobody knew that, and a thread that
+/// printed meanwhile blocked.
+#[test]
+fn threads_that_print_stacks_wait_for_each_other_under_control() {
+    // The default handler's output is no step.
+    for (how, executions, uncaught) in [("caught", 2, 0), ("uncaught", 1, 1)] {
+        let found = verify_undisturbed(&Program::own(&["PrintsStacks", how]));
+        let exploration = &found.report["exploration"];
+        assert_eq!(exploration["complete"], true, "{how}: {exploration}");
+        assert_eq!(exploration["executions"], executions, "{how}");
+        let failed = found.report["failures"].as_array().map_or(0, Vec::len);
+        assert_eq!(failed, uncaught, "{how}: {}", found.stderr);
+    }
+}
+
 /// Locks of java.util.concurrent were called "an object that is gone".
 #[test]
 fn a_deadlock_of_locks_names_them() {
