@@ -22,7 +22,8 @@ use protocol::execution::{self, Answer, Ask, WorkerRun};
 use protocol::{RunEnd, files};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Executions in JVMs of their own before a worker is worth its start.
+/// Executions in JVMs of their own before a worker is worth its start: a tiny program has no
+/// more. Once a worker was of use, the next round needs the first execution only.
 const WORTH_IT: u32 = 4;
 /// How often a worker makes the first execution before it is trusted.
 const TRIALS: u32 = 2;
@@ -114,6 +115,11 @@ impl Workers {
         }
     }
 
+    fn is_worth_it(&self) -> bool {
+        let needed = if self.reuse.made() > 0 { 1 } else { WORTH_IT };
+        self.alone >= needed
+    }
+
     fn is_trying(&self) -> bool {
         let mut given = self.given.values();
         given.any(|given| matches!(given, Given::Trial))
@@ -151,7 +157,7 @@ impl<'a> Search<'a> {
                 let job = given.task()?.job.clone();
                 (given, job)
             }
-            Trust::Untried if workers.alone >= WORTH_IT => {
+            Trust::Untried if workers.is_worth_it() => {
                 let job = workers.root.as_ref()?.0.job.clone();
                 workers.trust = Trust::Trying(TRIALS);
                 (Given::Trial, job)
@@ -193,7 +199,7 @@ impl<'a> Search<'a> {
     fn needs_root(&self) -> bool {
         let workers = &self.workers;
         workers.trust == Trust::Untried
-            && workers.alone >= WORTH_IT
+            && workers.is_worth_it()
             && workers.root.is_none()
             && workers.reference.is_none()
             && workers.reuse.is_on()
