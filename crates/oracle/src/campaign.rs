@@ -55,6 +55,8 @@ pub struct Tally {
     pub racy: usize,
     pub deadlocking: usize,
     pub throwing: usize,
+    /// Executions that `verify` made.
+    pub executions: u64,
     /// Explorations of one program that are complete, and those that are not, by their reasons.
     pub complete: usize,
     pub incomplete: BTreeMap<String, usize>,
@@ -62,6 +64,8 @@ pub struct Tally {
     pub repeated: usize,
     /// Programs under each command.
     pub commands: BTreeMap<&'static str, usize>,
+    /// How long each command took for all of them.
+    pub took: BTreeMap<String, Duration>,
     /// Claims that brute force could judge.
     pub certain: usize,
     pub harmless: usize,
@@ -80,10 +84,15 @@ impl fmt::Display for Tally {
         let commands = self.commands.iter();
         let commands: Vec<String> = commands.map(|(name, n)| format!("{name} {n}")).collect();
         writeln!(f, "programs under each command: {}", commands.join(", "))?;
+        let took = self.took.iter();
+        let took: Vec<String> = took
+            .map(|(name, took)| format!("{name} {:.0}", took.as_secs_f64()))
+            .collect();
+        writeln!(f, "seconds of each command: {}", took.join(", "))?;
         writeln!(
             f,
-            "complete explorations: {}; groups that were explored again by halves: {}",
-            self.complete, self.repeated
+            "complete explorations: {}, with {} executions; groups that were explored again by halves: {}",
+            self.complete, self.executions, self.repeated
         )?;
         for (reason, n) in &self.incomplete {
             writeln!(f, "not complete: {n} ({reason})")?;
@@ -153,16 +162,16 @@ impl Block<'_> {
             self.tally.deadlocking += usize::from(!truth.deadlocks.is_empty());
             self.tally.throwing += usize::from(!truth.failures.is_empty());
         }
-        let (alone, shared): (Vec<&Case>, Vec<&Case>) =
-            group.iter().partition(|case| case.may_spin_for_ever());
+        let (alone, shared): (Vec<&Case>, Vec<&Case>) = group
+            .iter()
+            .partition(|case| case.may_spin_for_ever() || case.spins_under_lock());
         self.verify_any(n, 0, &shared)?;
         for case in alone {
             self.verify(case.class(), &[], &[case])?;
         }
 
-        let (end, stuck): (Vec<&Case>, Vec<&Case>) = group
-            .iter()
-            .partition(|case| case.truth.deadlocks.is_empty());
+        let always_ends = |case: &&Case| case.truth.deadlocks.is_empty();
+        let (end, stuck): (Vec<&Case>, Vec<&Case>) = group.iter().partition(always_ends);
         let together = format!("Group{n}");
         let turn = group[0].number / GROUP as u64;
         let scheduler = SCHEDULERS[(turn % SCHEDULERS.len() as u64) as usize];
@@ -188,8 +197,9 @@ impl Block<'_> {
             )?;
         }
         let every = self.config.confirm_every;
-        let chosen = |case: &&Case| case.number.is_multiple_of(every) && !case.may_spin_for_ever();
-        for case in group.iter().filter(chosen) {
+        // It also runs the program without control.
+        let chosen = group.iter().filter(always_ends);
+        for case in chosen.filter(|case| case.number.is_multiple_of(every)) {
             let confirm = ["confirm", "--trials", "20", "--seed", &seed];
             self.under("confirm", &confirm, case.class(), &[case])?;
         }
@@ -220,6 +230,8 @@ impl Block<'_> {
         let command = ["verify", "--jobs", "1", "--max-steps", MAX_STEPS];
         let said = self.command(&command, main, args)?;
         let complete = said.report["exploration"]["complete"] == true;
+        let executions = said.report["exploration"]["executions"].as_u64();
+        self.tally.executions += executions.unwrap_or(0);
         if !complete && cases.len() > 1 {
             self.tally.repeated += 1;
             eprintln!("{main}: {}", said.report["exploration"]["not_complete"]);
@@ -289,7 +301,7 @@ impl Block<'_> {
         self.tally.contradictions.push(text);
     }
 
-    fn command(&self, command: &[&str], main: &str, args: &[&str]) -> Result<Said> {
+    fn command(&mut self, command: &[&str], main: &str, args: &[&str]) -> Result<Said> {
         let results = self.dir.join("results");
         let (json, told) = (self.dir.join("report.json"), self.dir.join("outcomes"));
         for old in [&json, &told] {
@@ -305,7 +317,9 @@ impl Block<'_> {
         tool.arg(format!("-Doutcomes={}", told.display()));
         tool.arg(main).args(args);
         tool.stdin(Stdio::null()).current_dir(self.dir);
+        let began = Instant::now();
         let done = tool.output().context("the tool does not start")?;
+        *self.tally.took.entry(command[0].to_owned()).or_default() += began.elapsed();
         let report = std::fs::read(&json);
         let complaint = String::from_utf8_lossy(&done.stderr);
         let report = report.with_context(|| format!("{command:?} {main}: {complaint}"))?;

@@ -56,4 +56,12 @@ impl Case {
         let spins = { spins }.any(|stmt| matches!(stmt, Stmt::Spin { .. }));
         spins && !self.truth.deadlocks.is_empty()
     }
+
+    /// Then an exploration is cut off: it does not see that nothing changes from one iteration to
+    /// the next.
+    pub fn spins_under_lock(&self) -> bool {
+        let is_lock = |stmt: &Stmt| matches!(stmt, Stmt::Sync(..));
+        let mut all = self.program.threads.iter().flatten();
+        all.any(|stmt| matches!(stmt, Stmt::Spin { body, .. } if body.iter().any(is_lock)))
+    }
 }
