@@ -162,9 +162,8 @@ impl Block<'_> {
             self.tally.deadlocking += usize::from(!truth.deadlocks.is_empty());
             self.tally.throwing += usize::from(!truth.failures.is_empty());
         }
-        let (alone, shared): (Vec<&Case>, Vec<&Case>) = group
-            .iter()
-            .partition(|case| case.may_spin_for_ever() || case.spins_under_lock());
+        let (alone, shared): (Vec<&Case>, Vec<&Case>) =
+            group.iter().partition(|case| case.is_explored_alone());
         self.verify_any(n, 0, &shared)?;
         for case in alone {
             self.verify(case.class(), &[], &[case])?;

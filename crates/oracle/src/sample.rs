@@ -57,11 +57,13 @@ impl Case {
         spins && !self.truth.deadlocks.is_empty()
     }
 
-    /// Then an exploration is cut off: it does not see that nothing changes from one iteration to
-    /// the next.
-    pub fn spins_under_lock(&self) -> bool {
+    /// Not with others in one exploration, which would be cut off, or have no end: it does not see
+    /// that nothing changes from one iteration to the next if each takes a lock.
+    pub fn is_explored_alone(&self) -> bool {
         let is_lock = |stmt: &Stmt| matches!(stmt, Stmt::Sync(..));
         let mut all = self.program.threads.iter().flatten();
-        all.any(|stmt| matches!(stmt, Stmt::Spin { body, .. } if body.iter().any(is_lock)))
+        let locks =
+            |stmt: &Stmt| matches!(stmt, Stmt::Spin { body, .. } if body.iter().any(is_lock));
+        self.may_spin_for_ever() || all.any(locks)
     }
 }

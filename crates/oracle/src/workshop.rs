@@ -14,7 +14,7 @@ pub struct Workshop {
 
 impl Workshop {
     /// Writes and compiles the programs. Those of a group run in one JVM: `Group{n}` plays the ones
-    /// that always end, one after the other; `Pick{n}` plays any one of those that never spin for ever,
+    /// that always end, one after the other; `Pick{n}` plays any one of those that are explored together,
     /// or of a part of them, from one place to before another.
     pub fn new(dir: &Path, groups: &[&[Case]]) -> Result<Workshop> {
         let sources = dir.join("src");
@@ -64,7 +64,7 @@ fn in_turn(n: usize, group: &[Case]) -> String {
 /// the executions of this program are those of all of them, and not their product.
 fn any_one(n: usize, group: &[Case]) -> String {
     let group: Vec<&Case> = { group.iter() }
-        .filter(|case| !case.may_spin_for_ever())
+        .filter(|case| !case.is_explored_alone())
         .collect();
     let plays: String = (0..group.len())
         .map(|k| {
