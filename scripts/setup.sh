@@ -1,6 +1,7 @@
 # What building and testing need besides cargo: a JDK (17 or newer, with javac),
-# a C linker and, for tests, Chromium. Sourced by ./demo and ./test. Whatever is
-# missing is installed from the distribution, after saying so.
+# a C compiler and, for tests, Chromium. Sourced by ./demo and ./test. Whatever is
+# missing is installed from the distribution (apt, dnf or apk), after saying so;
+# elsewhere the message says exactly what to install.
 
 say() {
     printf '== %s\n' "$*" >&2
@@ -16,28 +17,103 @@ javac_version() {
     "$1" -version 2>&1 | sed -n 's/^javac \([0-9]*\).*/\1/p'
 }
 
-have_jdk() {
-    local home="${JAVA_HOME:-}" javac java version
-    javac="${home:+$home/bin/}javac"
-    java="${home:+$home/bin/}java"
+# Whether the JDK in a directory, or on the PATH if it is empty, is new enough.
+is_jdk() {
+    local javac="${1:+$1/bin/}javac" java="${1:+$1/bin/}java" version
     command -v "$javac" >/dev/null && command -v "$java" >/dev/null || return 1
     version="$(javac_version "$javac")"
     [ -n "$version" ] && [ "$version" -ge 17 ]
 }
 
-# Packages from the distribution, as root or through sudo.
-install_packages() {
-    local as_root=()
-    command -v apt-get >/dev/null ||
-        die "missing: $*; there is no apt-get here to install it with, so please do it by hand"
+# The JDK of JAVA_HOME or PATH; or else the newest that lies where distributions put them,
+# which JAVA_HOME then names.
+have_jdk() {
+    local home best='' version newest=0
+    is_jdk "${JAVA_HOME:-}" && return
+    for home in /usr/lib/jvm/*/ /usr/java/*/ /opt/java/*/; do
+        home="${home%/}"
+        is_jdk "$home" || continue
+        version="$(javac_version "$home/bin/javac")"
+        [ "$version" -gt "$newest" ] || continue
+        newest="$version" best="$home"
+    done
+    [ -n "$best" ] || return 1
+    export JAVA_HOME="$best"
+}
+
+# Which of the tools for packages that this knows is here.
+package_tool() {
+    local tool
+    for tool in apt-get dnf apk; do
+        command -v "$tool" >/dev/null && echo "$tool" && return
+    done
+    echo none
+}
+
+# The first of several packages that the distribution has.
+first_package() {
+    local package
+    for package; do
+        case "$(package_tool)" in
+        apt-get) apt-cache show "$package" >/dev/null 2>&1 ;;
+        dnf) dnf -q list "$package" >/dev/null 2>&1 ;;
+        apk) apk search -e "$package" 2>/dev/null | grep -q . ;;
+        esac && echo "$package" && return
+    done
+    die "this distribution has none of: $*"
+}
+
+# What to install for a JDK, a C compiler or a browser, by the names of the distribution.
+packages_for() {
+    case "$(package_tool) $1" in
+    'apt-get jdk') first_package openjdk-21-jdk-headless openjdk-17-jdk-headless default-jdk-headless ;;
+    'apt-get cc') echo gcc libc6-dev ;;
+    'apt-get browser') echo chromium ;;
+    'dnf jdk') first_package java-21-openjdk-devel java-latest-openjdk-devel java-17-openjdk-devel ;;
+    'dnf cc') echo gcc glibc-devel ;;
+    'dnf browser') echo chromium ;;
+    'apk jdk') first_package openjdk21-jdk openjdk17-jdk openjdk21 openjdk17 ;;
+    'apk cc') echo gcc musl-dev ;;
+    'apk browser') echo chromium ;;
+    'none jdk') echo "a JDK, version 17 or later, with javac (https://adoptium.net); JAVA_HOME names its directory" ;;
+    'none cc') echo "a C compiler that is called cc (gcc or clang) with the headers of the C library" ;;
+    'none browser') echo "Chromium" ;;
+    esac
+}
+
+# Makes good what is missing: jdk, cc, browser. As root or through sudo.
+install_missing() {
+    local as_root=() packages=() tool what
+    tool="$(package_tool)"
+    if [ "$tool" = none ]; then
+        say "there is no apt-get, dnf or apk here to install with. Please install:"
+        for what; do say "  $(packages_for "$what")"; done
+        exit 69
+    fi
+    for what; do
+        # shellcheck disable=SC2207 # names of packages have no spaces
+        packages+=($([ "$tool" != apt-get ] || refresh; packages_for "$what"))
+    done
+    [ "${#packages[@]}" -gt 0 ] || exit 69
     if [ "$(id -u)" != 0 ]; then
-        command -v sudo >/dev/null || die "missing: $*; neither root nor sudo to install it with"
+        command -v sudo >/dev/null || die "missing: ${packages[*]}; neither root nor sudo to install it with"
         as_root=(sudo)
     fi
-    say "installing from the distribution: $*"
-    "${as_root[@]}" apt-get update -q >&2
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -q -y --no-install-recommends "$@" >&2
+    say "installing from the distribution: ${packages[*]}"
+    case "$tool" in
+    apt-get)
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+            apt-get install -q -y --no-install-recommends "${packages[@]}" >&2
+        ;;
+    dnf) "${as_root[@]}" dnf install -q -y "${packages[@]}" >&2 ;;
+    apk) "${as_root[@]}" apk add --no-cache "${packages[@]}" >&2 ;;
+    esac
+}
+
+# A fresh machine knows no packages before the first update.
+refresh() {
+    [ -z "$(find /var/lib/apt/lists -name '*_Packages*' -print -quit 2>/dev/null)" ] || return 0
+    if [ "$(id -u)" = 0 ]; then apt-get update -q >&2; else sudo apt-get update -q >&2; fi
 }
 
 have_browser() {
@@ -52,24 +128,27 @@ have_browser() {
 # tests are still worth running; that it is missing is said.
 setup_browser() {
     have_browser && return
-    if ! (install_packages chromium) || ! have_browser; then
+    if ! (install_missing browser) || ! have_browser; then
         say "no Chromium can be installed here: the HTML page is not tried in a browser"
         export PHOTOFINISH_NO_BROWSER=1
     fi
 }
 
+# Cargo, in the version that Cargo.toml asks for.
+check_rust() {
+    local needed found
+    needed="$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)"
+    command -v cargo >/dev/null || die "cargo is missing: Rust $needed or later is needed, see https://rustup.rs"
+    found="$(cargo --version | sed -n 's/^cargo \([0-9.]*\).*/\1/p')"
+    [ "$(printf '%s\n' "$needed" "$found" | sort -V | head -1)" = "$needed" ] ||
+        die "Rust $needed or later is needed, and this is $found: rustup update"
+}
+
 setup() {
     local missing=()
-    command -v cargo >/dev/null || die "cargo is missing; see https://rustup.rs"
-    command -v cc >/dev/null || missing+=(gcc libc6-dev)
-    have_jdk || missing+=(openjdk-17-jdk-headless)
-    if [ "${#missing[@]}" -gt 0 ]; then
-        install_packages "${missing[@]}"
-        if ! have_jdk; then
-            # An old JDK that JAVA_HOME or PATH puts first.
-            JAVA_HOME="$(dirname "$(dirname "$(readlink -f /usr/lib/jvm/java-17-openjdk-*/bin/javac)")")"
-            export JAVA_HOME
-            have_jdk || die "the JDK was installed but javac does not run; please look into it"
-        fi
-    fi
+    check_rust
+    command -v cc >/dev/null || missing+=(cc)
+    have_jdk || missing+=(jdk)
+    [ "${#missing[@]}" -eq 0 ] || install_missing "${missing[@]}"
+    have_jdk || die "the JDK was installed but javac does not run; please look into it"
 }

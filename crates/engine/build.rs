@@ -17,6 +17,7 @@ const PARTS: &[&str] = &[
     "crates/instrument",
     "crates/classfile",
     "crates/contract",
+    "crates/encoding",
     "crates/trace",
     "crates/order",
     "crates/detect",
@@ -35,10 +36,24 @@ fn main() {
         None => build_agent(),
     };
     println!("cargo::rerun-if-changed={}", library.display());
-    println!(
-        "cargo::rustc-env=PHOTOFINISH_AGENT_LIBRARY={}",
-        library.display()
-    );
+    pack(&library);
+}
+
+/// What the binary carries: compressed in a release, where its size matters.
+fn pack(library: &Path) {
+    let level = if variable("PROFILE") == "release" {
+        9
+    } else {
+        0
+    };
+    let bytes =
+        std::fs::read(library).unwrap_or_else(|e| panic!("cannot read {}: {e}", library.display()));
+    let packed = Path::new(&variable("OUT_DIR")).join("agent.deflate");
+    std::fs::write(
+        &packed,
+        miniz_oxide::deflate::compress_to_vec(&bytes, level),
+    )
+    .unwrap_or_else(|e| panic!("cannot write {}: {e}", packed.display()));
 }
 
 fn build_agent() -> PathBuf {
@@ -78,7 +93,14 @@ fn build_agent() -> PathBuf {
     let mut built = target_dir;
     if target != host {
         cargo.args(["--target", &target]);
-        built.push(target);
+        built.push(&target);
+    }
+    if target.ends_with("-musl") {
+        // A library inside a JVM shares the C library of the JVM; the tool itself has its own.
+        let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+        let separator = if flags.is_empty() { "" } else { "\u{1f}" };
+        let flags = format!("{flags}{separator}-Ctarget-feature=-crt-static");
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", flags);
     }
     let status = cargo.status().expect("cargo runs");
     assert!(

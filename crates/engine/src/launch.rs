@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The agent, built by the build script.
-const AGENT: &[u8] = include_bytes!(env!("PHOTOFINISH_AGENT_LIBRARY"));
+/// The agent, built and packed by the build script.
+const AGENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agent.deflate"));
 
 /// Ready to run the program any number of times.
 #[derive(Debug)]
@@ -267,7 +267,9 @@ impl<'a> Launcher<'a> {
 /// The agent as a file that JVMs can load.
 pub fn agent_library() -> Result<PathBuf, Error> {
     scratch::sweep();
-    Ok(driver::library::unpack(AGENT)?)
+    let library = miniz_oxide::inflate::decompress_to_vec(AGENT)
+        .map_err(|e| Error::tool_failed(format!("the agent in this binary is damaged: {e:?}")))?;
+    Ok(driver::library::unpack(&library)?)
 }
 
 /// A fresh directory for a run of a command, below `keep` if it is to stay.
