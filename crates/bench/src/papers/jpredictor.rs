@@ -2,7 +2,7 @@
 //! run, and violations of atomicity.
 //!
 //! Races are counted by location, as in the paper. *Harmful*: a trial of `confirm` ended in an
-//! exception, a deadlock or a sign of failure; *benign*: made to happen without; *false*: predicted, and
+//! exception, a deadlock, a sign of failure or another result; *benign*: made to happen without; *false*: predicted, and
 //! contradicted; nothing can be, since each has a witness that was replayed, so those that no trial made
 //! happen are told instead, as *not met*.
 
@@ -26,6 +26,8 @@ const COLUMNS: [&str; 10] = [
     "atomicity, actual and false",
     "where it differs",
 ];
+/// A wrong result is an error, too.
+const HARM: [&str; 2] = ["harmful", "changes-output"];
 const ENGINES: &str = "hb,shb,wcp,syncp,osr,sliced";
 
 pub fn tables(rows: &[JPredictorRow], shop: &Workshop<'_>, tell: &dyn Fn(&str)) -> Result<String> {
@@ -104,7 +106,7 @@ fn kinds(report: &Value) -> [usize; 3] {
             .map(|race| location(race))
             .collect()
     };
-    let harmful = of(&|race| is_confirmed(race) && race["harm"] == "harmful");
+    let harmful = of(&|race| is_confirmed(race) && HARM.iter().any(|harm| race["harm"] == *harm));
     let met = of(&is_confirmed);
     let proven = of(&|race| race["status"] != "potential");
     [

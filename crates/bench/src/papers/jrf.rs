@@ -158,6 +158,9 @@ fn suggestions(report: &Value) -> String {
     let told = by_location.into_iter().map(|(location, mut texts)| {
         texts.sort_by_key(|text| !text.starts_with("**"));
         texts.truncate(MOST);
+        if texts.is_empty() {
+            texts.push("nothing was tried in time".to_owned());
+        }
         format!("{location}: {}", texts.join(", "))
     });
     told.collect::<Vec<_>>().join("; ")

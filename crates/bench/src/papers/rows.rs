@@ -28,6 +28,8 @@ pub struct RaceFuzzerRow {
     #[serde(flatten)]
     pub origin: Origin,
     pub paper: [String; 10],
+    /// Of each pair; 100, as in the paper, if not said.
+    pub trials: Option<u32>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

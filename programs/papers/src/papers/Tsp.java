@@ -5,7 +5,9 @@ package papers;
  * the lock that guards its writes, and an update that follows from an old value is not atomic.
  */
 public final class Tsp {
-    private static final int[][] WAY = {{0, 2, 9, 10, 7}, {2, 0, 6, 4, 3}, {9, 6, 0, 8, 5}, {10, 4, 8, 0, 6}, {7, 3, 5, 6, 0}};
+    /** Not the same in both directions: whoever begins with one of the last two towns finds shorter tours. */
+    private static final int[][] WAY = {{0, 9, 9, 2, 1}, {1, 0, 6, 4, 3}, {1, 6, 0, 8, 5}, {1, 4, 8, 0, 6}, {1, 3, 5, 6, 0}};
+
     private int best = Integer.MAX_VALUE;
 
     private void visit(int town, int seen, int length) {
@@ -49,6 +51,6 @@ public final class Tsp {
         for (Thread worker : workers) {
             worker.join();
         }
-        System.out.println("done");
+        System.out.println("best " + tsp.best);
     }
 }
