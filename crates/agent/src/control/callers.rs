@@ -15,7 +15,7 @@ const DEPTH: usize = 16;
 /// Frames looked at first.
 const FEW: usize = 4;
 
-/// Callers of java.util and java.io whose business is the JDK's own.
+/// Callers of java.util whose business is the JDK's own.
 const INTERNAL: &[&str] = &[
     "Ljava/lang/Class;",
     "Ljava/lang/ClassLoader",
@@ -25,8 +25,6 @@ const INTERNAL: &[&str] = &[
     "Ljava/lang/Package",
     "Ljava/lang/PhotofinishLoader;",
     "Ljava/lang/StringConcatHelper",
-    // Prints exceptions that the program leaves uncaught.
-    "Ljava/lang/ThreadGroup;",
     "Ljava/lang/invoke/",
     "Ljava/lang/module/",
     "Ljava/lang/ref/",
@@ -37,12 +35,10 @@ const INTERNAL: &[&str] = &[
     "Lsun/",
 ];
 
-/// Code that both use: its caller decides.
-const SHARED: &[&str] = &["Ljava/util/", "Ljava/lang/", "Ljava/io/"];
-
 /// Who works in a method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Whose {
+    /// Code that both use, such as java.util: its caller decides.
     Unknown,
     Internal,
     Program,
@@ -189,7 +185,7 @@ pub fn whose(class: &str) -> Whose {
     let is = |prefix: &&str| class.starts_with(*prefix);
     if INTERNAL.iter().any(is) {
         Whose::Internal
-    } else if class != "Ljava/lang/Thread;" && SHARED.iter().any(is) {
+    } else if class != "Ljava/lang/Thread;" && ["Ljava/util/", "Ljava/lang/"].iter().any(is) {
         Whose::Unknown
     } else {
         Whose::Program

@@ -75,8 +75,8 @@ fn a_thread_that_spins_for_ever_does_the_same_in_every_order() {
 /// printed meanwhile blocked.
 #[test]
 fn threads_that_print_stacks_wait_for_each_other_under_control() {
-    // The default handler's output is no step.
-    for (how, executions, uncaught) in [("caught", 2, 0), ("uncaught", 1, 1)] {
+    // The default handler prints twice: the thread's name, and the stack.
+    for (how, executions, uncaught) in [("caught", 2, 0), ("uncaught", 6, 1)] {
         let found = verify_undisturbed(&Program::own(&["PrintsStacks", how]));
         let exploration = &found.report["exploration"];
         assert_eq!(exploration["complete"], true, "{how}: {exploration}");
@@ -84,6 +84,16 @@ fn threads_that_print_stacks_wait_for_each_other_under_control() {
         let failed = found.report["failures"].as_array().map_or(0, Vec::len);
         assert_eq!(failed, uncaught, "{how}: {}", found.stderr);
     }
+}
+
+/// The monitors of java.io are the program's, also below the JDK's encoders.
+#[test]
+fn orders_of_printing_into_one_buffer_are_explored() {
+    let found = verify_undisturbed(&Program::own(&["SharedBytes"]));
+    let exploration = &found.report["exploration"];
+    assert_eq!(exploration["complete"], true, "{exploration}");
+    let failed = found.report["failures"].as_array().map_or(0, Vec::len);
+    assert_eq!(failed, 1, "{}", found.stderr);
 }
 
 /// Locks of java.util.concurrent were called "an object that is gone".

@@ -2,6 +2,7 @@ package org.photofinish.junit5;
 
 import java.lang.reflect.Method;
 import java.util.List;
+import org.junit.AssumptionViolatedException;
 import org.junit.rules.TestRule;
 import org.junit.runner.Description;
 import org.junit.runners.model.Statement;
@@ -29,7 +30,11 @@ public final class RaceRule implements TestRule {
                 }
                 Agent.enter(0);
                 RaceError races = error(description, findings.end(test));
-                if (failure == null) failure = races;
+                if (races != null && failure instanceof AssumptionViolatedException) {
+                    // JUnit would call the test skipped, and nobody would see the race.
+                    races.addSuppressed(failure);
+                    failure = races;
+                } else if (failure == null) failure = races;
                 else if (races != null) failure.addSuppressed(races);
                 if (failure != null) throw failure;
             }

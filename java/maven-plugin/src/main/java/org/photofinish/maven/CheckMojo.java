@@ -1,6 +1,8 @@
 package org.photofinish.maven;
 
 import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.maven.plugin.MojoExecutionException;
@@ -32,7 +34,7 @@ public final class CheckMojo extends PhotofinishMojo {
     public void execute() throws MojoExecutionException, MojoFailureException {
         if (skip) return;
         if (!hasJvms()) {
-            getLog().info("no tests ran under photofinish's goal prepare-agent");
+            checkWithoutJvms();
             return;
         }
         List<String> args = new ArrayList<>(List.of("report", jvms().toString(), "--no-config", "--fail-on", failOn));
@@ -54,5 +56,17 @@ public final class CheckMojo extends PhotofinishMojo {
                 throw new MojoFailureException(
                         "no answer (photofinish ended with " + done.code() + "):\n" + done.output().trim());
         }
+    }
+
+    /** No JVM had the agent: there are no tests, they were skipped, or their command line leaves it out. */
+    private void checkWithoutJvms() throws MojoFailureException {
+        if (!Files.isDirectory(Path.of(project.getBuild().getTestOutputDirectory()))) {
+            getLog().info("there are no tests");
+            return;
+        }
+        String text = "no test ran under photofinish: is prepare-agent a goal, and does an argLine of your own "
+                + "begin with @{argLine}?";
+        if (failIfNotExercised) throw new MojoFailureException(text);
+        getLog().warn(text);
     }
 }
