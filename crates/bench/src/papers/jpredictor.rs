@@ -9,7 +9,7 @@
 use super::races::{is_confirmed, location};
 use super::rows::JPredictorRow;
 use super::workshop::{Program, Subject, Workshop, seconds};
-use super::{both, head, line, races};
+use super::{compared, head, races};
 use anyhow::Result;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -55,16 +55,7 @@ pub fn tables(rows: &[JPredictorRow], shop: &Workshop<'_>, tell: &dyn Fn(&str)) 
             "sliced only".to_owned(),
             format!("{actual}, {not}"),
         ];
-        let cells = theirs
-            .iter()
-            .zip(&ours)
-            .map(|(theirs, ours)| both(theirs, ours));
-        let cells: Vec<String> = [origin.name.clone()]
-            .into_iter()
-            .chain(cells)
-            .chain([note])
-            .collect();
-        let made = line(&cells);
+        let made = compared(&origin.name, &theirs, &ours, note);
         tell(&made);
         text += &made;
     }

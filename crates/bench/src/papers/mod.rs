@@ -54,6 +54,13 @@ fn head(names: &[&str]) -> String {
     line(&names) + &line(&vec!["---".to_owned(); names.len()])
 }
 
+/// A line with their figures and ours.
+fn compared<S: AsRef<str>>(name: &str, theirs: &[S], ours: &[String], note: String) -> String {
+    let cells = { theirs.iter().zip(ours) }.map(|(theirs, ours)| both(theirs.as_ref(), ours));
+    let cells = { [name.to_owned()].into_iter() }.chain(cells).chain([note]);
+    line(&cells.collect::<Vec<_>>())
+}
+
 /// Their figure and ours.
 fn both(theirs: &str, ours: &str) -> String {
     format!("{theirs} / {ours}")

@@ -8,7 +8,7 @@
 use super::races::{self, hit_rate, is_confirmed, throws};
 use super::rows::RaceFuzzerRow;
 use super::workshop::{Program, Subject, Workshop, seconds};
-use super::{both, head, line};
+use super::{compared, head};
 use anyhow::Result;
 
 const COLUMNS: [&str; 11] = [
@@ -45,16 +45,7 @@ pub fn tables(rows: &[RaceFuzzerRow], shop: &Workshop<'_>, tell: &dyn Fn(&str)) 
         };
         // The paper's column of known races has no counterpart.
         let theirs = [0, 1, 2, 3, 4, 5, 7, 8, 9].map(|i| &row.paper[i]);
-        let cells = theirs
-            .iter()
-            .zip(&ours)
-            .map(|(theirs, ours)| both(theirs, ours));
-        let cells: Vec<String> = [origin.name.clone()]
-            .into_iter()
-            .chain(cells)
-            .chain([note])
-            .collect();
-        let made = line(&cells);
+        let made = compared(&origin.name, &theirs, &ours, note);
         tell(&made);
         text += &made;
     }
