@@ -163,6 +163,14 @@ pub mod choice {
     pub const OUTSIDE: i32 = 2;
 }
 
+/// Reads that may see older writes (PhotofinishWeak.java).
+pub mod weak {
+    /// Writes of a location that are kept.
+    pub const KEPT: usize = 32;
+    /// In an answer, besides how old the write is that a read sees: to be told.
+    pub const FIRST: i32 = 64;
+}
+
 /// Stripes, which order the accesses of a recording (PhotofinishOrder.java). Each
 /// begins with the number of the last write.
 pub mod stripe {
@@ -226,10 +234,12 @@ pub enum Shared {
     Explore,
     /// Stripes, see [`stripe`]; 0 if none are needed.
     Stripes,
+    /// The log tells what accesses find.
+    Tell,
 }
 
 impl Shared {
-    const ALL: [Shared; 15] = [
+    const ALL: [Shared; 16] = [
         Shared::Sites,
         Shared::Slots,
         Shared::Seq,
@@ -245,6 +255,7 @@ impl Shared {
         Shared::Escort,
         Shared::Explore,
         Shared::Stripes,
+        Shared::Tell,
     ];
 
     pub fn from_number(number: i32) -> Option<Shared> {

@@ -3,7 +3,7 @@
 
 use contract::{
     ARRAY_KINDS, STATIC_CLOCKS, Shared, attempt, choice, clock, index, layout, may_trigger, site,
-    stamp, stripe,
+    stamp, stripe, weak,
 };
 use instrument::access::{self, AccessMode, Op};
 use instrument::models::{Stamp, asked, what};
@@ -85,6 +85,11 @@ fn groups() -> Vec<Group> {
             ESCORT = Shared::Escort,
             EXPLORE = Shared::Explore,
             STRIPES = Shared::Stripes,
+            TELL = Shared::Tell,
+        }
+        "Reads that may see older writes: how many are kept, and a bit of the answer." int "WEAK_" {
+            KEPT = weak::KEPT,
+            FIRST = weak::FIRST,
         }
         "Bits of the word at ADDRESS_CHOICE." int "CHOICE_" {
             OUTSIDE = choice::OUTSIDE,

@@ -178,6 +178,11 @@ impl FastTrack {
         }
     }
 
+    /// Bytes of the larger table that the next so many events may need.
+    pub fn growth(&self, events: usize) -> usize {
+        self.vars.growth(events)
+    }
+
     /// The order of events so far.
     pub fn clocks(&self) -> &Clocks {
         &self.clocks

@@ -86,6 +86,14 @@ impl<V: Entry> Table<V> {
         &mut self.slots[at].value
     }
 
+    /// Bytes of the larger table, if so many more locations may need one.
+    pub fn growth(&self, more: usize) -> usize {
+        match (self.used + more) * 8 >= self.slots.len() * 7 {
+            true => (self.slots.len() * 2).max(FIRST) * size_of::<Slot<V>>(),
+            false => 0,
+        }
+    }
+
     pub fn values(&self) -> impl Iterator<Item = &V> {
         let all = self.slots.iter().map(|slot| &slot.value);
         all.filter(|value| !value.is_vacant())

@@ -18,7 +18,8 @@
 //! `explore` tries every schedule, `flow` says what events depend on, `closure` orders them by
 //! happens-before, `random` makes programs up, `java` writes them as Java.
 //!
-//! Runs are sequentially consistent: one step of one thread at a time.
+//! Runs are sequentially consistent: one step of one thread at a time. `weak` has programs of accesses
+//! under the Java memory model, and brute force over its axioms.
 
 pub mod closure;
 mod code;
@@ -28,6 +29,7 @@ pub mod java;
 mod machine;
 mod program;
 pub mod random;
+pub mod weak;
 
 pub use explore::{Execution, Executions, executions, run, run_tracking, states};
 pub use machine::{Ahead, Choice, Doing, Machine, Outcome, Pending};
