@@ -277,9 +277,12 @@ impl Weaver<'_, '_, '_> {
                 | Hook::Asks(_)
         );
         let returned = match model.hook {
-            Hook::TryLock { .. } | Hook::SharedTryLock { .. } | Hook::ThreadAlive => {
-                signature.ret == "Z"
-            }
+            Hook::TryLock { .. }
+            | Hook::SharedTryLock { .. }
+            | Hook::ThreadAlive
+            | Hook::Joined
+            | Hook::VirtualJoin => signature.ret == "Z",
+            Hook::AcquireOnceDone { .. } => matches!(signature.ret, "Z" | "V"),
             Hook::StampWrite | Hook::StampRead | Hook::StampConvert(_) => signature.ret == "J",
             Hook::ThreadState | Hook::AcquireResult => signature.ret.starts_with('L'),
             _ => true,
@@ -324,6 +327,16 @@ impl Weaver<'_, '_, '_> {
                 })?);
                 Ok(true)
             }
+            Hook::Release { key } => self.keyed_entry(&mut b, probes::SYNC_RELEASE, key),
+            Hook::AcquireOnceDone { key } => self.once_done(&mut b, key, signature.ret == "Z"),
+            Hook::VirtualStart
+            | Hook::VirtualRun
+            | Hook::Mounts
+            | Hook::Joined
+            | Hook::VirtualJoin
+            | Hook::Interrupt
+            | Hook::InterruptSeen
+            | Hook::Wait => self.virtual_thread(&mut b, model.hook),
             _ => self.unkeyed(&mut b, model.hook, &desc, is_static),
         }
         .map(|found| found.then_some(b))
@@ -388,7 +401,7 @@ impl Weaver<'_, '_, '_> {
     }
 
     /// What goes on inside is not the program's synchronisation.
-    fn silence(&mut self, b: &mut Bracket) -> Result<(), WeaveError> {
+    pub(crate) fn silence(&mut self, b: &mut Bracket) -> Result<(), WeaveError> {
         b.entry.push(self.snippet(probes::MODEL_BEGIN, |_| {})?);
         b.returns.push(self.snippet(probes::MODEL_END, |_| {})?);
         b.thrown.push((probes::MODEL_END, None));

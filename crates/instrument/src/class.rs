@@ -83,7 +83,7 @@ pub fn rewrite(request: &Request<'_>) -> Result<Rewritten, Error> {
     let level = request.policy.level_of(&name, request.boot_or_platform);
     let glance = Glance::at(&class);
     let mut cx = ClassCx::new(class, name, level, request);
-    let untouched = never_touched(&cx.name)
+    let untouched = never_touched(&cx.name) && cx.models.is_empty()
         || cx.class.access & acc::MODULE != 0
         || glance.rewritten
         || shadow::is_rewritten(&cx.class)
@@ -255,13 +255,15 @@ impl<'a> ClassCx<'a> {
             return false;
         };
         let (native, synchronized) = (member.is(acc::NATIVE), member.is(acc::SYNCHRONIZED));
-        // An exception prints its stack under the lock of the stream, which others wait for. Its own
-        // lock is taken whenever one is made, and nobody waits for that.
-        let own_lock = synchronized && self.name == "java/lang/Throwable";
-        if member.is(acc::ABSTRACT) || native && !synchronized || own_lock {
+        if member.is(acc::ABSTRACT) || native && !synchronized {
             return false;
         }
         self.method = Arc::from(&*self.class.member_name(member));
+        // Whenever an exception is made it takes its own lock, which nobody waits for. All else that
+        // exceptions lock orders threads like any lock.
+        if &*self.name == "java/lang/Throwable" && &*self.method == "fillInStackTrace" {
+            return false;
+        }
         self.desc = Arc::from(&*self.class.member_desc(member));
         if native {
             if self.control.on && self.level > Level::None {
@@ -312,7 +314,14 @@ impl<'a> ClassCx<'a> {
             let found = self.applied.iter().any(|m| std::ptr::eq(*m, *model));
             let renamed = models::other_name(model.class, model.method)
                 .is_some_and(|other| self.applied.iter().any(|m| m.method == other));
-            if !found && !renamed {
+            let has_code = |desc: &&str| {
+                let at = self.class.method_index(model.method, desc);
+                let method = at.and_then(|at| self.class.methods.get(at));
+                method.is_some_and(|m| m.access & acc::NATIVE == 0)
+            };
+            let too_old =
+                models::is_of_later_jdk(model) && !model.desc.as_ref().is_some_and(has_code);
+            if !found && !renamed && !too_old {
                 self.missing
                     .push(format!("{}.{}", model.class, model.method));
             }

@@ -48,6 +48,10 @@ pub enum Statement {
     /// `L` for all references and `B` for booleans too. In classes that have
     /// points.
     Elements { of: char },
+    /// As `Field`, and what was written before is kept: reads may see it.
+    WeakField { name: String },
+    /// As `Elements`, likewise.
+    WeakElements { of: char },
 }
 
 /// What control means for one class.
@@ -66,6 +70,9 @@ pub(crate) struct ClassControl {
     lines: Vec<u16>,
     fields: Vec<Arc<str>>,
     elements: Vec<char>,
+    /// Of fields and elements, those whose reads may see older writes.
+    weak_fields: Vec<Arc<str>>,
+    weak_elements: Vec<char>,
 }
 
 /// Whether a class of this level says what it is about to do.
@@ -114,6 +121,14 @@ impl ClassControl {
                     this.fields.push(name.as_str().into());
                 }
                 Statement::Elements { of } if this.points => this.elements.push(*of),
+                Statement::WeakField { name } if this.points => {
+                    this.fields.push(name.as_str().into());
+                    this.weak_fields.push(name.as_str().into());
+                }
+                Statement::WeakElements { of } if this.points => {
+                    this.elements.push(*of);
+                    this.weak_elements.push(*of);
+                }
                 _ => {}
             }
         }
@@ -155,17 +170,17 @@ impl ClassControl {
 
     /// Whether every access by this instruction, to an element, is a target.
     pub(crate) fn is_element(&self, opcode: u8) -> bool {
-        let of = match opcode {
-            op::IALOAD | op::IASTORE => 'I',
-            op::LALOAD | op::LASTORE => 'J',
-            op::FALOAD | op::FASTORE => 'F',
-            op::DALOAD | op::DASTORE => 'D',
-            op::CALOAD | op::CASTORE => 'C',
-            op::SALOAD | op::SASTORE => 'S',
-            op::BALOAD | op::BASTORE => 'B',
-            _ => 'L',
-        };
-        self.elements.contains(&of)
+        self.elements.contains(&element_type(opcode))
+    }
+
+    /// Whether reads of fields of this name may see older writes.
+    pub(crate) fn is_weak_field(&self, name: &str) -> bool {
+        self.weak_fields.iter().any(|field| &**field == name)
+    }
+
+    /// The same of elements.
+    pub(crate) fn is_weak_element(&self, opcode: u8) -> bool {
+        self.weak_elements.contains(&element_type(opcode))
     }
 
     /// Whether the instruction is a target.
@@ -175,6 +190,20 @@ impl ClassControl {
                 .instructions
                 .iter()
                 .any(|(m, d, bci)| &**m == method && &**d == desc && u32::from(*bci) == pc)
+    }
+}
+
+/// What an array holds that the instruction accesses: a descriptor's letter.
+pub(crate) fn element_type(opcode: u8) -> char {
+    match opcode {
+        op::IALOAD | op::IASTORE => 'I',
+        op::LALOAD | op::LASTORE => 'J',
+        op::FALOAD | op::FASTORE => 'F',
+        op::DALOAD | op::DASTORE => 'D',
+        op::CALOAD | op::CASTORE => 'C',
+        op::SALOAD | op::SASTORE => 'S',
+        op::BALOAD | op::BASTORE => 'B',
+        _ => 'L',
     }
 }
 

@@ -89,6 +89,9 @@ impl Weaver<'_, '_, '_> {
         if watched {
             self.check_field(insn, kind, &used, points, site)?;
         }
+        if points.target && self.cx.control.is_weak_field(&used.target.name) {
+            self.weak_field(insn, kind, &used.target.desc, site)?;
+        }
         Ok(())
     }
 

@@ -54,6 +54,8 @@ mod shadow;
 mod site;
 mod spins;
 mod trusted_sections;
+mod virtual_threads;
+mod weak;
 
 pub use class::{Mode, Request, Rewritten, rewrite};
 pub use control::{Control, Statement};

@@ -99,6 +99,31 @@ pub enum Hook {
     Join,
     /// Asks a thread something, see [`asked`]; the current one, if static.
     Asks(i32),
+    /// Starts the virtual thread `this`.
+    VirtualStart,
+    /// The whole life of the virtual thread `this`, in it.
+    VirtualRun,
+    /// Hands the virtual thread `this` to a carrier, or gives the carrier up. What happens to
+    /// the scheduler meanwhile orders nothing that the program could rely on.
+    Mounts,
+    /// Returns whether the thread `this` has ended.
+    Joined,
+    /// The same, of a virtual thread, after a wait of its own.
+    VirtualJoin,
+    /// Interrupts the thread `this`.
+    Interrupt,
+    /// Knows at its end whether the thread `this` was interrupted.
+    InterruptSeen,
+    /// Waits to be notified; tells of virtual threads only.
+    Wait,
+    /// The release of what a method with [`Hook::AcquireOnceDone`] acquires.
+    Release {
+        key: &'static str,
+    },
+    /// Has waited, when it returns nothing or true, for all who released the key; an empty one is `this`.
+    AcquireOnceDone {
+        key: &'static str,
+    },
 }
 
 impl Hook {
@@ -112,6 +137,16 @@ impl Hook {
                 | Hook::AcquireThis
                 | Hook::AcquireResult
                 | Hook::Loading
+                | Hook::VirtualStart
+                | Hook::VirtualRun
+                | Hook::Mounts
+                | Hook::Joined
+                | Hook::VirtualJoin
+                | Hook::Interrupt
+                | Hook::InterruptSeen
+                | Hook::Wait
+                | Hook::Release { .. }
+                | Hook::AcquireOnceDone { .. }
         )
     }
 
@@ -227,6 +262,12 @@ const FJ_TASK: &str = "java/util/concurrent/ForkJoinTask";
 const FJ_QUEUE: &str = "java/util/concurrent/ForkJoinPool$WorkQueue";
 const FJ_POOL: &str = "java/util/concurrent/ForkJoinPool";
 
+const VIRTUAL: &str = "java/lang/VirtualThread";
+const FLOCK: &str = "jdk/internal/misc/ThreadFlock";
+const PER_TASK: &str = "java/util/concurrent/ThreadPerTaskExecutor";
+
+const JOIN_DURATION: &str = "(Ljava/time/Duration;)Z";
+
 const LAMBDAS: &str = "java/lang/invoke/LambdaMetafactory";
 const CONCATENATION: &str = "java/lang/invoke/StringConcatFactory";
 const METHOD_TYPES: &str = "java/lang/invoke/MethodType$ConcurrentWeakInternSet";
@@ -236,6 +277,8 @@ const CLASS_VALUE: &str = "java/lang/ClassValue";
 
 const KEY: &str = "sync";
 const OUTER: &str = "this$0";
+const CONTAINER: &str = "container";
+const THIS: &str = "";
 const TASK: Hook = Hook::ReleaseParam("Ljava/util/concurrent/ForkJoinTask;");
 
 /// Every model, classes together.
@@ -368,6 +411,41 @@ pub const MODELS: &[Model] = &[
         Hook::ReleaseParam("Ljava/lang/Object;"),
     ),
     any(CLASS_VALUE, "get", Hook::AcquireResult),
+    // Of JDK 21 and later. The class itself has no other probes, and carriers have none at all: which
+    // carrier runs what after what orders nothing.
+    one(
+        VIRTUAL,
+        "start",
+        "(Ljdk/internal/vm/ThreadContainer;)V",
+        Hook::VirtualStart,
+    ),
+    one(VIRTUAL, "run", "(Ljava/lang/Runnable;)V", Hook::VirtualRun),
+    any(VIRTUAL, "park", Hook::Mounts),
+    any(VIRTUAL, "parkNanos", Hook::Mounts),
+    any(VIRTUAL, "tryYield", Hook::Mounts),
+    any(VIRTUAL, "unpark", Hook::Mounts),
+    any(VIRTUAL, "joinNanos", Hook::VirtualJoin),
+    one(THREAD, "join", JOIN_DURATION, Hook::Joined),
+    any(VIRTUAL, "interrupt", Hook::Interrupt),
+    any(VIRTUAL, "isInterrupted", Hook::InterruptSeen),
+    any(VIRTUAL, "getAndClearInterrupt", Hook::InterruptSeen),
+    // Java code since JDK 19; the native that it calls is left by a virtual thread of JDK 24 and later
+    // long before the wait is over.
+    one("java/lang/Object", "wait", "(J)V", Hook::Wait),
+    // Carriers tell these of the ends of virtual threads; those have released the container by then.
+    any(FLOCK, "onExit", Hook::Release { key: CONTAINER }),
+    any(FLOCK, "awaitAll", Hook::AcquireOnceDone { key: CONTAINER }),
+    any(FLOCK, "close", Hook::AcquireOnceDone { key: CONTAINER }),
+    any(
+        PER_TASK,
+        "awaitTermination",
+        Hook::AcquireOnceDone { key: THIS },
+    ),
+    any(
+        PER_TASK,
+        "isTerminated",
+        Hook::AcquireOnceDone { key: THIS },
+    ),
 ];
 
 /// Methods that have other names in other versions: one of each pair is there.
@@ -378,6 +456,15 @@ const RENAMED: &[(&str, [&str; 2])] = &[
     (CLASS_VALUES, ["removeEntry", "removeAccess"]),
     (CLASS_VALUES, ["changeEntry", "forcedAssociateAccess"]),
 ];
+
+/// Whether a class without the method, or with a native one, is one of an older JDK. (Classes that only
+/// later ones have need no word.)
+pub fn is_of_later_jdk(model: &Model) -> bool {
+    matches!(
+        (model.class, model.desc),
+        (THREAD, Some(JOIN_DURATION)) | ("java/lang/Object", _)
+    )
+}
 
 /// What a method that has a model is called in other versions, if anything else.
 pub fn other_name(class: &str, method: &str) -> Option<&'static str> {
@@ -446,7 +533,7 @@ pub fn becomes_volatile(class: &str, field: &str) -> bool {
 
 /// Fields of `java.util` that race on purpose and harmlessly: caches of views
 /// that hold nothing but a final reference to their map, documented as such in
-/// `AbstractMap`, and the generator behind `Collections.shuffle`. The class is
+/// `AbstractMap`, the generator behind `Collections.shuffle`, the hash of a `Locale`. The class is
 /// the one that the access names, often a subclass of the declaring one.
 pub fn races_harmlessly(class: &str, field: &str, desc: &str) -> bool {
     let Some(simple) = class.strip_prefix("java/util/") else {
@@ -462,6 +549,8 @@ pub fn races_harmlessly(class: &str, field: &str, desc: &str) -> bool {
         "descendingMap" | "descendingMapView" => simple.starts_with("TreeMap"),
         "entrySetView" | "navigableKeySetView" => simple.starts_with("TreeMap$"),
         "r" => simple == "Collections" && desc == "Ljava/util/Random;",
+        // Plain since JDK 19; computed from final fields alone.
+        "hashCodeValue" => simple == "Locale",
         _ => false,
     }
 }

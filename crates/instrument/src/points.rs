@@ -130,6 +130,9 @@ impl Weaver<'_, '_, '_> {
             a.push_int(site);
         })?;
         self.editor.insert_before(insn.pc, snippet);
+        if self.cx.control.is_weak_element(insn.op) {
+            self.weak_element(insn, store, site)?;
+        }
         Ok(())
     }
 

@@ -275,10 +275,9 @@ fn default_level(class: &str, boot_or_platform: Option<bool>) -> Level {
 /// are called from inside the probes, or order by accident only: a thread that
 /// ends and one that is made later meet in their group.
 fn orders_threads(name: &str) -> bool {
-    const OUTER: [&str; 16] = [
+    const OUTER: [&str; 15] = [
         "Thread",
         "Throwable",
-        "VirtualThread",
         "BaseVirtualThread",
         "ThreadBuilders",
         "InheritableThreadLocal",
@@ -293,6 +292,10 @@ fn orders_threads(name: &str) -> bool {
         "ref/ReferenceQueue",
         "ref/Finalizer",
     ];
+    // They number threads, since JDK 21; before, Thread does it itself (bracket.rs).
+    if let "Thread$ThreadIdentifiers" | "Thread$ThreadNumbering" = name {
+        return false;
+    }
     let outer = name.split('$').next().unwrap_or(name);
     OUTER.contains(&outer)
         || outer.starts_with("ref/Cleaner")
@@ -319,6 +322,8 @@ mod tests {
             ("javax/swing/JFrame", Level::Sync),
             ("java/lang/Thread", Level::Sync),
             ("java/lang/Thread$State", Level::Sync),
+            ("java/lang/Thread$ThreadIdentifiers", Level::None),
+            ("java/lang/VirtualThread", Level::None),
             ("java/lang/ThreadGroup", Level::None),
             ("java/lang/ThreadLocal", Level::None),
             ("java/lang/Throwable", Level::Sync),

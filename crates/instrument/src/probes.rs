@@ -237,6 +237,25 @@ probes! {
     /// Thread.getState is about to return: (state, thread).
     THREAD_STATE = "threadState" "(Ljava/lang/Object;Ljava/lang/Object;)V";
 
+    // Virtual threads that run on carriers.
+
+    /// One is about to be started: (thread).
+    VIRTUAL_START = "virtualStart" "(Ljava/lang/Object;)V";
+    /// The current one has done its work, either way.
+    VIRTUAL_END = "virtualEnd" "()V";
+    /// A wait for one is about to return: (whether it has ended, thread).
+    THREAD_JOINED = "threadJoined" "(ZLjava/lang/Object;)V";
+    /// One is about to be interrupted: (thread).
+    INTERRUPTING = "interrupting" "(Ljava/lang/Object;)V";
+    /// Whether one was interrupted is known now: (thread).
+    INTERRUPT_SEEN = "interruptSeen" "(Ljava/lang/Object;)V";
+    /// At the start of Object.wait: (the object).
+    VIRTUAL_WAITING = "virtualWaiting" "(Ljava/lang/Object;)V";
+    /// At its end, either way.
+    VIRTUAL_WAITED = "virtualWaited" "()V";
+    /// What others released is acquired if it is so: (whether, key, site).
+    SYNC_ACQUIRE_IF = "syncAcquireIf" "(ZLjava/lang/Object;I)V";
+
     // Those of runs that look for hidden races.
 
     /// At the start of a method that the relation has.
@@ -306,6 +325,22 @@ probes! {
     TARGET_RANGE = "targetRange" "(Ljava/lang/Object;III)V";
     /// Those were all; they are one operation.
     TARGET_RANGES = "targetRanges" "()V";
+    /// Before a getfield whose value may be an older one: (receiver or null, type, site).
+    SEEING_FIELD = "seeingField" "(Ljava/lang/Object;CI)V";
+    /// Before such a getstatic; the class is initialised: (type, site).
+    SEEING_STATIC = "seeingStatic" "(CI)V";
+    /// Before such an array load: (array or null, index perhaps out of bounds, type, site).
+    SEEING_ELEM = "seeingElem" "(Ljava/lang/Object;ICI)V";
+    /// After such a read.
+    SEEN = "seen" "()V";
+    /// Before a putfield to such a field: (receiver or null, type, site).
+    LEAVING_FIELD = "leavingField" "(Ljava/lang/Object;CI)V";
+    /// Before such a putstatic; as for reads.
+    LEAVING_STATIC = "leavingStatic" "(CI)V";
+    /// Before such an array store; as for reads.
+    LEAVING_ELEM = "leavingElem" "(Ljava/lang/Object;ICI)V";
+    /// After such a write.
+    LEFT = "left" "()V";
     /// Before a jump backwards.
     LOOP = "loop" "()V";
     /// Before a jump backwards that closes a loop in which a thread may wait: (its number).

@@ -12,11 +12,13 @@
 //! elements, integer division, casts, array sizes, calls. Errors of the JVM
 //! (memory, stack, linkage) are left aside.
 
+use crate::callee::{Callee, callee};
 use crate::control::{Control, Graph};
 use crate::purity::{Purity, Table};
 use classfile::flow::{Flow, Kind, Origin};
 use classfile::{ClassFile, Code, Insn, Operand, acc, method as method_desc, op, slots};
 use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 
 /// What an instruction does.
 #[derive(Clone, Debug)]
@@ -75,29 +77,6 @@ pub(crate) enum Act {
     Call(u32),
 }
 
-/// A method that is called.
-#[derive(Clone, Debug)]
-pub(crate) struct Callee {
-    pub op: u8,
-    pub class: String,
-    pub name: String,
-    pub desc: String,
-    /// Slots, with the receiver.
-    pub pops: u16,
-    pub pushes: u16,
-    /// Returns an object of its own class, as builders do.
-    pub returns_self: bool,
-    pub returns_ref: bool,
-    /// What it does if it has no probes; none if it may have some.
-    pub purity: Option<Purity>,
-    /// The same for when it turned out to have none.
-    pub otherwise: Option<Purity>,
-    /// What it does is known without knowing the receiver.
-    exact: bool,
-    /// The receiver may be null.
-    pub throws: bool,
-}
-
 /// What may happen behind one outcome of a decision, until the outcomes are
 /// one way again.
 #[derive(Clone, Debug, Default)]
@@ -122,6 +101,9 @@ pub(crate) struct Body {
     pub locals: u16,
     pub is_static: bool,
     pub control: Control,
+    /// The same graph as if nothing threw, and what depends on what in it, once somebody asked.
+    plain: Graph,
+    decides: OnceCell<Control>,
     /// By stretch that ends in a decision of the method's own: where its
     /// outcomes lead (instructions), and what may happen behind each *other*
     /// outcome.
@@ -149,7 +131,7 @@ pub(crate) struct Known<'k> {
 impl Known<'_> {
     /// What a method does when it has no probes: one of a class without, or
     /// inherited from one.
-    fn purity(&self, class: &str, method: &str, desc: &str) -> Option<Purity> {
+    pub fn purity(&self, class: &str, method: &str, desc: &str) -> Option<Purity> {
         let mut class = class;
         // As deep as anybody derives; broken files may go in circles.
         for _ in 0..64 {
@@ -202,6 +184,8 @@ impl Body {
             locals: code.max_locals,
             is_static,
             control: Control::from_graph(&Graph::default()),
+            plain: Graph::default(),
+            decides: OnceCell::new(),
             others: FxHashMap::default(),
             done: 0,
         };
@@ -229,6 +213,12 @@ impl Body {
     pub fn index_of(&self, pc: u32) -> Option<u32> {
         let at = self.pcs.binary_search(&pc).ok()?;
         Some(at as u32)
+    }
+
+    /// What depends on which decision if nothing throws: what a reader of the source would say.
+    pub fn decides(&self) -> &Control {
+        self.decides
+            .get_or_init(|| Control::from_graph(&self.plain))
     }
 
     fn act(
@@ -352,7 +342,8 @@ impl Body {
                 }
             }
             (op::INVOKEVIRTUAL..=op::INVOKEDYNAMIC, _) => {
-                let callee = callee(class, insn, known, is_safe())?;
+                let mut callee = callee(class, insn, known, is_safe())?;
+                callee.line = code.line_of(insn.pc).map(u32::from);
                 effect.syncs = !callee.harmless();
                 self.callees.push(callee);
                 Act::Call(self.callees.len() as u32 - 1)
@@ -450,6 +441,7 @@ impl Body {
             if matches!(self.acts[last], Act::Return(_)) {
                 to.push(self.done);
             }
+            self.plain.node(to.iter().copied());
             if self.throws(&self.acts[last]) {
                 let mut caught = false;
                 for (row, &(start, end, handler)) in self.handlers.iter().enumerate() {
@@ -468,8 +460,10 @@ impl Body {
             }
             graph.node(to);
         }
-        graph.node([]);
-        graph.node([]);
+        for graph in [&mut graph, &mut self.plain] {
+            graph.node([]);
+            graph.node([]);
+        }
         self.control = Control::from_graph(&graph);
         self.sides(&graph, &lasts, effects);
         Some(())
@@ -546,82 +540,6 @@ impl Effect {
             sets: self.sets,
         }
     }
-}
-
-impl Callee {
-    /// May not come back, or come back with an exception.
-    fn leaves(&self) -> bool {
-        let total = matches!(self.purity, Some(Purity::Total | Purity::Output));
-        self.throws || !(self.exact && total)
-    }
-
-    /// Changes nothing that matters, synchronises with nobody.
-    fn harmless(&self) -> bool {
-        let pure = matches!(self.purity, Some(Purity::Total | Purity::Pure));
-        self.exact && pure
-    }
-}
-
-/// Classes that nobody can extend, as far as calls of them are common.
-const FINAL: [&str; 16] = [
-    "java/lang/String",
-    "java/lang/StringBuilder",
-    "java/lang/StringBuffer",
-    "java/lang/Integer",
-    "java/lang/Long",
-    "java/lang/Short",
-    "java/lang/Byte",
-    "java/lang/Character",
-    "java/lang/Boolean",
-    "java/lang/Float",
-    "java/lang/Double",
-    "java/lang/Class",
-    "java/lang/Math",
-    "java/util/Optional",
-    "java/util/UUID",
-    "java/util/concurrent/TimeUnit",
-];
-
-fn callee(class: &ClassFile<'_>, insn: &Insn, known: Known<'_>, safe: bool) -> Option<Callee> {
-    let cp = insn.cp()?;
-    let (owner, name, desc) = if insn.op == op::INVOKEDYNAMIC {
-        let (name, desc) = class.pool.dynamic(cp)?;
-        (String::new(), name.into_owned(), desc.into_owned())
-    } else {
-        let m = class.pool.member_ref(cp)?;
-        (
-            m.class.into_owned(),
-            m.name.into_owned(),
-            m.desc.into_owned(),
-        )
-    };
-    let signature = method_desc(&desc).ok()?;
-    let receiver = !matches!(insn.op, op::INVOKESTATIC | op::INVOKEDYNAMIC);
-    let pushes = signature.ret_slots();
-    let ret = signature.ret;
-    let named = ret.strip_prefix('L').and_then(|r| r.strip_suffix(';'));
-    let exact =
-        matches!(insn.op, op::INVOKESTATIC | op::INVOKESPECIAL) || FINAL.contains(&owner.as_str());
-    Some(Callee {
-        op: insn.op,
-        pops: signature.param_slots + u16::from(receiver),
-        pushes,
-        returns_self: receiver && named == Some(owner.as_str()),
-        returns_ref: ret.starts_with(['L', '[']),
-        // Lambdas, method references and string concatenation: what they make
-        // comes from what they take.
-        purity: match insn.op {
-            op::INVOKEDYNAMIC => Some(Purity::Total),
-            _ if owner.starts_with('[') => Some(Purity::Pure),
-            _ => known.purity(&owner, &name, &desc),
-        },
-        otherwise: known.purity.lookup(&owner, &name),
-        exact: exact || insn.op == op::INVOKEDYNAMIC,
-        throws: receiver && !safe,
-        class: owner,
-        name,
-        desc,
-    })
 }
 
 /// Instructions whose object cannot be null: `this`, or made in the method.

@@ -7,9 +7,10 @@
 //! code without probes, and when such a call is over: the next thing is of
 //! another count, or stands in this frame's own code.
 
-use crate::body::Callee;
+use crate::callee::Callee;
 use crate::frame::{Caller, Val};
 use crate::needs::{Need, Needs};
+use crate::operate::Begun;
 use crate::purity::Purity;
 use crate::replay::{Lost, Replay, Step, sees};
 use crate::stream::Item;
@@ -34,6 +35,8 @@ pub(crate) struct Open {
     copied: Need,
     /// Code without probes has shown itself.
     foreign: bool,
+    /// It is a step by itself.
+    pub operation: Option<Begun>,
 }
 
 impl Replay<'_, '_> {
@@ -62,6 +65,7 @@ impl Replay<'_, '_> {
             let whole = self.contents(*arg);
             given = self.needs.union(given, whole);
         }
+        let operation = self.operation(callee, &args);
         self.top()?.open = Some(Open {
             callee: number,
             args,
@@ -70,6 +74,7 @@ impl Replay<'_, '_> {
             seen: Need::NOTHING,
             copied: Need::NOTHING,
             foreign: false,
+            operation,
         });
         Ok(())
     }
@@ -196,7 +201,15 @@ impl Replay<'_, '_> {
 
     /// The call of code without probes is over.
     fn over(&mut self, callee: &Callee) -> Step {
-        let open = self.top()?.open.take().ok_or(Lost)?;
+        let mut open = self.top()?.open.take().ok_or(Lost)?;
+        if let Some(seen) = self.operated(open.operation.take(), false) {
+            for arg in &open.args {
+                self.whole(*arg);
+            }
+            let need = self.needs.union(open.given, seen);
+            self.push(Val::from_need(need), callee.pushes as u8)?;
+            return self.advance();
+        }
         let mut got = self.needs.union(open.given, open.seen);
         got = self.needs.union(got, open.result);
         let receiver = open.args.first().copied().unwrap_or_default();
@@ -262,8 +275,15 @@ impl Replay<'_, '_> {
     pub(crate) fn returned(&mut self, value: Option<Val>) -> Step {
         let frame = self.top()?;
         let body = Rc::clone(&frame.body);
-        let open = frame.open.take().ok_or(Lost)?;
+        let mut open = frame.open.take().ok_or(Lost)?;
         let callee = body.callees.get(open.callee as usize).ok_or(Lost)?;
+        let value = match self.operated(open.operation.take(), false) {
+            Some(seen) => {
+                let need = self.needs.union(open.given, seen);
+                value.map(|_| Val::from_need(need))
+            }
+            None => value,
+        };
         match value {
             Some(value) => self.push(value, callee.pushes as u8)?,
             None if callee.pushes == 0 => {}

@@ -1,15 +1,19 @@
 //! From a recorded trace to a complete one, with what its events depend on.
 
-use crate::body::Callee;
-use crate::needs::{Needs, Out};
+use crate::callee::Callee;
+use crate::needs::{Might, Needs, Out};
+use crate::operations::{Kind, Operations};
+use crate::pairs;
 use crate::program::Program;
 use crate::purity::Table;
 use crate::replay::Replay;
 use crate::stream::Stream;
+use predict::atomicity::stale::Stale;
 use predict::deps::{Builder, Dep, Deps};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
-use trace::{Event, Op, Tables, ThreadId};
+use trace::tables::Site;
+use trace::{Event, ObjId, Op, SiteId, Tables, ThreadId};
 
 /// What [`complete`] makes.
 #[derive(Debug)]
@@ -21,6 +25,14 @@ pub struct Completed {
     /// By place in `events`.
     pub deps: Deps,
     pub stats: Stats,
+    /// Values that flow from a look into an act; of [`complete_operations`] only.
+    pub pairs: Vec<Stale>,
+    /// What calls that are told as one step do, by place of their accesses.
+    pub kinds: FxHashMap<u32, Kind>,
+    /// By place: between which numbers of the recording it was made.
+    pub spans: Vec<(u32, u32)>,
+    /// Statements that were added: calls that are told as one step.
+    pub sites: Vec<(SiteId, Site)>,
 }
 
 /// How well the threads could be followed.
@@ -56,7 +68,34 @@ pub fn complete(
     files: &BTreeMap<u32, Vec<u8>>,
     purity: &Table,
 ) -> Completed {
-    let mut program = Program::new(tables, files, purity);
+    follow(events, Program::new(tables, files, purity)).0
+}
+
+/// The same for the search for stale values: calls of methods in the table are told as
+/// one step each (`operate`).
+pub fn complete_operations(
+    events: &[Event],
+    tables: &Tables,
+    files: &BTreeMap<u32, Vec<u8>>,
+    purity: &Table,
+    operations: &Operations,
+) -> Completed {
+    let mut waited = FxHashSet::default();
+    // Objects that somebody waits for are known in the end.
+    loop {
+        let mut program = Program::new(tables, files, purity);
+        program.operations = Some(operations);
+        program.waited = waited.clone();
+        let (done, more) = follow(events, program);
+        let known = waited.len();
+        waited.extend(more);
+        if waited.len() == known {
+            return done;
+        }
+    }
+}
+
+fn follow(events: &[Event], mut program: Program<'_>) -> (Completed, Vec<ObjId>) {
     let mut streams: FxHashMap<ThreadId, Stream> = FxHashMap::default();
     // Numbers of events are doubled in places.
     let events = &events[..events.len().min(1 << 29)];
@@ -67,11 +106,20 @@ pub fn complete(
     let mut order: Vec<(ThreadId, Stream)> = streams.into_iter().collect();
     order.sort_by_key(|(thread, _)| *thread);
     let mut stats = Stats::default();
-    let mut threads: FxHashMap<ThreadId, Lane> = FxHashMap::default();
+    let mut followed: Vec<(ThreadId, Needs)> = Vec::new();
     for (thread, stream) in order {
         let needs = Replay::new(&mut program, events, stream, &mut stats).run();
-        threads.insert(thread, Lane::new(needs));
+        followed.push((thread, needs));
     }
+    let mut lists: Vec<&mut Needs> = followed.iter_mut().map(|(_, needs)| needs).collect();
+    let sites = pairs::name(&mut lists, &program);
+    let waited = lists
+        .iter()
+        .flat_map(|needs| needs.waited.clone())
+        .collect();
+    let mut threads: FxHashMap<ThreadId, Lane> = { followed.into_iter() }
+        .map(|(thread, needs)| (thread, Lane::new(needs)))
+        .collect();
     let mut done = merge(events, &mut threads);
     let is_event = |e: &&Event| {
         !matches!(
@@ -82,14 +130,31 @@ pub fn complete(
     stats.events = done.iter().filter(is_event).count() as u64;
     done.shrink_to_fit();
     let mut builder = Builder::new(done.len());
+    let mut spans = Vec::new();
+    if program.operations.is_some() {
+        spans = vec![(0, u32::MAX); done.len()];
+        threads.values().for_each(|lane| lane.spans(&mut spans));
+    }
+    let mut found = Vec::new();
     for lane in threads.values() {
         lane.tell(&mut builder);
+        if program.operations.is_some() {
+            pairs::find(&lane.needs, &lane.places, &mut found);
+        }
     }
-    Completed {
+    found.sort_unstable();
+    found.dedup();
+    let kinds = threads.values().flat_map(Lane::kinds).collect();
+    let completed = Completed {
         events: done,
         deps: builder.build(),
         stats,
-    }
+        pairs: found,
+        kinds,
+        spans,
+        sites,
+    };
+    (completed, waited)
 }
 
 /// A thread's part of the completed trace.
@@ -141,11 +206,17 @@ impl Lane {
 
     fn look_ahead(&mut self) {
         let rest = self.needs.out.get(self.next..).unwrap_or_default();
-        self.recorded = rest.iter().find_map(|out| out.event);
+        let kept = (self.next as u32..).zip(rest);
+        let mut kept = kept.filter(|(at, _)| self.needs.instead(*at).is_none());
+        self.recorded = kept.find_map(|(_, out)| out.event);
     }
 
     fn place_up_to(&mut self, number: u32, thread: ThreadId, done: &mut Vec<Event>) {
         while let Some(out) = self.needs.out.get(self.next) {
+            if self.needs.instead(self.next as u32).is_some() {
+                self.next += 1;
+                continue;
+            }
             self.places[self.next] = done.len() as u32;
             done.push(Event {
                 thread,
@@ -160,9 +231,35 @@ impl Lane {
         self.look_ahead();
     }
 
+    /// By place: what the writes of calls do.
+    fn kinds(&self) -> impl Iterator<Item = (u32, Kind)> + use<'_> {
+        self.needs.operations.iter().flat_map(|operated| {
+            let events = operated.read..operated.release;
+            events.map(|event| (self.places[event as usize], operated.kind))
+        })
+    }
+
+    /// By place: between which numbers it was made.
+    fn spans(&self, spans: &mut [(u32, u32)]) {
+        for (at, (place, out)) in (0u32..).zip(self.places.iter().zip(&self.needs.out)) {
+            if let (Some(number), None) = (out.event, self.needs.instead(at)) {
+                spans[*place as usize] = (number, number);
+            }
+        }
+        for operated in &self.needs.operations {
+            for event in operated.events.0..=operated.events.1 {
+                spans[self.places[event as usize] as usize] = operated.span;
+            }
+        }
+    }
+
     fn list(&self, need: crate::needs::Need) -> impl Iterator<Item = Dep> + use<'_> {
         self.needs.entries(need).into_iter().map(|entry| {
-            let at = (entry >> 1) as usize;
+            let at = entry >> 1;
+            if let Some(read) = self.needs.instead(at) {
+                return Dep::Value(self.places[read as usize]);
+            }
+            let at = at as usize;
             let place = self.places[at];
             // A damaged recording may have something else where the code reads.
             let reads = matches!(
@@ -177,7 +274,10 @@ impl Lane {
     }
 
     fn tell(&self, builder: &mut Builder) {
-        for (place, out) in self.places.iter().zip(&self.needs.out) {
+        for (at, (place, out)) in (0u32..).zip(self.places.iter().zip(&self.needs.out)) {
+            if self.needs.instead(at).is_some() {
+                continue;
+            }
             let Out {
                 happens: Some(happens),
                 value,
@@ -194,7 +294,8 @@ impl Lane {
                 builder.load(*place);
             }
         }
-        for might in &self.needs.might {
+        let kept = |might: &&Might| self.needs.instead(might.after).is_none();
+        for might in self.needs.might.iter().filter(kept) {
             let after = self.places[might.after as usize];
             let classes = might.classes.iter().copied();
             builder.may_write(after, classes, self.list(might.unless));

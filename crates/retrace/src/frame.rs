@@ -71,6 +71,8 @@ pub(crate) struct Frame {
 pub(crate) struct Decision {
     pub stretch: u32,
     pub need: Need,
+    /// What it asked, alone.
+    pub condition: Need,
     /// Slots on the stack then.
     pub depth: usize,
 }

@@ -13,7 +13,9 @@
 //! `control` (what of it depends on which decision), `stream` (one thread's
 //! recording), `replay`, `frame`, `step` and `call` (following it), `needs` (what came
 //! out), `complete` (all threads together). `purity` knows about code that is
-//! not followed.
+//! not followed. For the search for stale values, `operations` knows methods that are atomic by
+//! themselves, `operate` turns their calls into critical sections of one access, and `pairs` finds what flows
+//! from a look into an act.
 //!
 //! # What it claims
 //! For code that is followed, what is told holds for every schedule: leaving
@@ -28,15 +30,21 @@
 
 mod body;
 mod call;
+mod callee;
 mod complete;
 pub mod control;
 mod frame;
 mod needs;
+mod operate;
+pub mod operations;
+mod pairs;
 mod program;
 mod purity;
 mod replay;
 mod step;
 mod stream;
 
-pub use complete::{Completed, Stats, complete, is_full};
+pub use complete::{Completed, Stats, complete, complete_operations, is_full};
+pub use operations::Operations;
+pub use pairs::is_imaginary;
 pub use purity::{BadLine, Purity, Table};

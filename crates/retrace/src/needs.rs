@@ -10,9 +10,10 @@
 //! A union leaves out what goes without saying: who needs the value of a read
 //! needs what the read needs.
 
+use crate::operate::{Operated, Steering};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use trace::{Op, SiteId};
+use trace::{ObjId, Op, SiteId};
 
 /// Entries of a set, at most.
 const MOST: usize = 8;
@@ -67,6 +68,14 @@ pub(crate) struct Needs {
     memo: FxHashMap<(u32, u32), u32>,
     pub out: Vec<Out>,
     pub might: Vec<Might>,
+    /// Calls that are steps by themselves, and what became of the events in them.
+    pub operations: Vec<Operated>,
+    /// Events that stand for one of them only: the first, behind the last, and what is said instead.
+    pub dropped: Vec<(u32, u32, u32)>,
+    /// Writes, with what the nearest decisions asked.
+    pub steered: Vec<(u32, Steering)>,
+    /// Objects that a thread has waited for.
+    pub waited: Vec<ObjId>,
 }
 
 /// Numbers from here on are sets; below, single entries plus one.
@@ -165,6 +174,36 @@ impl Needs {
         }
         self.known.insert(set, number);
         need
+    }
+
+    /// What stands for an event: itself, or the read of the call that it was made in.
+    pub fn instead(&self, event: u32) -> Option<u32> {
+        let after = self.dropped.partition_point(|(from, ..)| *from <= event);
+        let (_, end, read) = self.dropped.get(after.checked_sub(1)?)?;
+        (event < *end).then_some(*read)
+    }
+
+    /// The reads whose values a need names itself, not through what happens for other reasons.
+    pub fn reads(&self, need: Need) -> SmallVec<[u32; MOST]> {
+        let mut reads = SmallVec::new();
+        let mut left: Vec<(Entry, u32)> = self.entries(need).into_iter().map(|e| (e, 4)).collect();
+        while let Some((entry, depth)) = left.pop() {
+            let at = entry >> 1;
+            let out = self.out.get(at as usize);
+            match (entry & 1, out) {
+                (0, Some(_)) => reads.push(self.instead(at).unwrap_or(at)),
+                // A set that was too large.
+                (1, Some(out)) if out.event.is_none() && out.op == Op::Branch(0) && depth > 0 => {
+                    let more = out
+                        .happens
+                        .map(|need| self.entries(need))
+                        .unwrap_or_default();
+                    left.extend(more.into_iter().map(|e| (e, depth - 1)));
+                }
+                _ => {}
+            }
+        }
+        reads
     }
 
     /// Adds an event that was not recorded.

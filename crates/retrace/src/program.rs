@@ -2,13 +2,14 @@
 //! their class files, and which statement of which method a site is.
 
 use crate::body::{Above, Body, Fields, Known};
+use crate::operations::Operations;
 use crate::purity::Table;
-use classfile::{ClassFile, acc};
-use rustc_hash::FxHashMap;
+use classfile::{ClassFile, acc, is_jdk_name};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use trace::Tables;
-use trace::tables::SiteKind;
+use trace::tables::{Class, SiteKind};
+use trace::{ObjId, Tables};
 
 /// A method that can be followed.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(crate) struct Method<'a> {
     pub desc: &'a str,
     /// The site of its start.
     pub site: u32,
+    /// Of the JDK's.
+    pub jdk: bool,
     class: u32,
     body: Option<Option<Rc<Body>>>,
 }
@@ -39,6 +42,11 @@ pub(crate) struct Program<'a> {
     fields: Fields,
     kinds: FxHashMap<u32, SiteKind>,
     purity: &'a Table,
+    pub tables: &'a Tables,
+    /// Methods whose calls are single steps.
+    pub operations: Option<&'a Operations>,
+    /// Objects that threads wait for: what is done to them is no single step.
+    pub waited: FxHashSet<ObjId>,
 }
 
 impl<'a> Program<'a> {
@@ -55,6 +63,9 @@ impl<'a> Program<'a> {
             fields: Fields::default(),
             kinds: FxHashMap::default(),
             purity,
+            tables,
+            operations: None,
+            waited: FxHashSet::default(),
         };
         for (number, bytes) in files {
             if let Ok(class) = ClassFile::parse(bytes) {
@@ -86,6 +97,7 @@ impl<'a> Program<'a> {
                         name: &row.name,
                         desc: &row.desc,
                         site: id.0,
+                        jdk: is_jdks(tables, row.class, &site.class),
                         class: row.class,
                         body: None,
                     });
@@ -137,5 +149,14 @@ impl<'a> Program<'a> {
             row.body = Some(body.map(Rc::new));
         }
         row.body.clone().flatten()
+    }
+}
+
+/// Whether a class is the JDK's: its loader says so, or else its name.
+fn is_jdks(tables: &Tables, class: u32, name: &str) -> bool {
+    match tables.classes.get(&class).map(|class| class.loader) {
+        Some(Class::JDK) => true,
+        Some(Class::PROGRAM) => false,
+        _ => is_jdk_name(name),
     }
 }

@@ -252,6 +252,11 @@ impl<'r, 'a> Replay<'r, 'a> {
 
     pub fn emit(&mut self, number: u32, happens: Need, value: Need, class: u32, load: bool) -> u32 {
         let event = &self.events[number as usize];
+        if self.program.operations.is_some()
+            && matches!(event.op, Op::Write(_) | Op::AtomicWrite(..))
+        {
+            self.steered_write();
+        }
         self.needs.push(Out {
             event: Some(number),
             site: event.site,
@@ -361,10 +366,11 @@ impl<'r, 'a> Replay<'r, 'a> {
                     if let Some(handler) = frame.catches(place) {
                         frame.stack.clear();
                         frame.stack.push(Val::from_need(self.floor));
-                        frame.open = None;
+                        let open = frame.open.take();
                         frame.risky = false;
                         frame.go(handler);
                         self.flying = false;
+                        self.operated(open.and_then(|open| open.operation), true);
                         return Ok(());
                     }
                     self.abandon();
@@ -405,7 +411,8 @@ impl<'r, 'a> Replay<'r, 'a> {
     fn abandon(&mut self) {
         let control = self.control();
         self.floor = self.needs.union(self.floor, control);
-        self.frames.pop();
+        let open = self.frames.pop().and_then(|frame| frame.open);
+        self.operated(open.and_then(|open| open.operation), true);
     }
 
     /// A decision with this outcome.
@@ -419,6 +426,7 @@ impl<'r, 'a> Replay<'r, 'a> {
         frame.decided.push(Decision {
             stretch,
             need,
+            condition,
             depth,
         });
         if body.control.is_coarse() {

@@ -9,6 +9,8 @@
 //! | an acquire before a statement | a volatile is read, or a lock taken and given up, right before its accesses |
 //! | a statement is moved up | its instructions stand before those of another line |
 //! | a method is synchronized | its flag |
+//! | one call instead of two | another method of the object is called: `putIfAbsent` for `put`, `addAndGet` for `get` and `set` |
+//! | two calls under the object's lock | the whole method holds its monitor |
 //!
 //! A *statement* is a line of a method, and its *accesses* are those to the
 //! field that the repair is about. What is inserted is straight-line, so what
@@ -16,6 +18,7 @@
 //! a reason, and the class is then as it was: nobody is told that something was
 //! tried when it was not.
 
+mod atomic;
 mod elements;
 mod locked;
 mod moved;
@@ -101,6 +104,21 @@ pub enum Repair {
         desc: String,
         on_class: bool,
     },
+    /// Calls of a method, by its name, become calls of another with the same parameters and result.
+    Call {
+        at: Line,
+        from: String,
+        to: String,
+    },
+    /// `n.set(n.get() + v)` becomes `n.addAndGet(v)`.
+    Sum {
+        at: Line,
+    },
+    /// The line's method runs under the monitor of the object that this method is called on.
+    Hold {
+        at: Line,
+        call: String,
+    },
 }
 
 /// Why a repair was not made.
@@ -118,6 +136,10 @@ pub enum RepairError {
     NotAtHand,
     #[error("the type of the array is not known there")]
     UnknownArray,
+    #[error("there is no such call in that line")]
+    NoCall,
+    #[error("{0}")]
+    CannotFuse(&'static str),
     #[error("{0}")]
     CannotMove(&'static str),
     #[error("{0}")]
@@ -142,6 +164,9 @@ impl Repair {
             | Repair::Acquire { at, .. }
             | Repair::Read { at, .. }
             | Repair::Move { at, .. }
+            | Repair::Call { at, .. }
+            | Repair::Sum { at }
+            | Repair::Hold { at, .. }
             | Repair::MoveCall { before: at, .. } => &at.class,
         }
     }
@@ -169,6 +194,9 @@ pub fn repair(bytes: &[u8], repair: &Repair) -> Result<Vec<u8>, RepairError> {
             on_class,
             ..
         } => synchronized(&mut class, method, desc, *on_class)?,
+        Repair::Call { at, from, to } => atomic::call(&mut class, at, [from, to])?,
+        Repair::Sum { at } => atomic::sum(&mut class, at)?,
+        Repair::Hold { at, call } => atomic::hold(&mut class, at, call)?,
     }
     Ok(class.to_bytes())
 }
@@ -279,6 +307,9 @@ impl fmt::Display for Repair {
                 let on = if *on_class { "class" } else { "object" };
                 write!(f, "synchronized#{class}#{method}#{desc}#{on}")
             }
+            Repair::Call { at, from, to } => write!(f, "call#{at}#{from}#{to}"),
+            Repair::Sum { at } => write!(f, "sum#{at}"),
+            Repair::Hold { at, call } => write!(f, "hold#{at}#{call}"),
         }
     }
 }
@@ -369,6 +400,16 @@ fn of_statement(kind: &str, at: Line, rest: &[&str]) -> Option<Repair> {
             method: (*method).to_owned(),
             desc: (*desc).to_owned(),
         }),
+        ("call", [from, to]) => Some(Repair::Call {
+            at,
+            from: (*from).to_owned(),
+            to: (*to).to_owned(),
+        }),
+        ("sum", []) => Some(Repair::Sum { at }),
+        ("hold", [call]) => Some(Repair::Hold {
+            at,
+            call: (*call).to_owned(),
+        }),
         (kind, [field, object @ ..]) => {
             let (field, object) = ((*field).to_owned(), of_parts(object)?);
             match kind {
@@ -454,6 +495,16 @@ mod tests {
                 at: at.clone(),
                 before: 9,
             },
+            Repair::Call {
+                at: at.clone(),
+                from: "put".into(),
+                to: "putIfAbsent".into(),
+            },
+            Repair::Sum { at: at.clone() },
+            Repair::Hold {
+                at: at.clone(),
+                call: "get".into(),
+            },
         ];
         all.extend([true, false].map(|on_class| Repair::Synchronized {
             class: "a/B".into(),
@@ -492,6 +543,9 @@ mod tests {
             "odd#A#m#()V#1#x#this",
             "synchronized#A#m#()V",
             "synchronized#A#m#()V#there",
+            "sum#A#m#()V#1#x",
+            "hold#A#m#()V#1",
+            "call#A#m#()V#1#put",
         ] {
             assert!(bad.parse::<Repair>().is_err(), "{bad}");
         }

@@ -54,6 +54,7 @@ pub fn bridge_with(
 fn java_type(desc: &str) -> String {
     match desc {
         "I" => "int".to_owned(),
+        "C" => "char".to_owned(),
         "J" => "long".to_owned(),
         "F" => "float".to_owned(),
         "D" => "double".to_owned(),

@@ -484,7 +484,7 @@ public final class Photofinish {
 
     public static void syncRelease(Object o, int site) {
         PhotofinishThread t = self();
-        if (t == null || o == null) return;
+        if (t == null || o == null || t.quiet != 0) return; // the task of a virtual thread, for carriers only
         if (!finalizer(site)) PhotofinishLocks.syncRelease(t, o, site);
         else if (PhotofinishNative.EVENTS) PhotofinishLocks.syncRelease(t, PhotofinishTable.FINALIZABLE, site);
     }
@@ -534,6 +534,42 @@ public final class Photofinish {
 
     public static void threadState(Object state, Object thread) {
         if (state == Thread.State.TERMINATED) terminated((Thread) thread);
+    }
+
+    // Virtual threads; see PhotofinishVirtual.
+
+    public static void virtualStart(Object thread) {
+        PhotofinishVirtual.start(self(), (Thread) thread);
+    }
+
+    public static void virtualEnd() {
+        PhotofinishVirtual.end(self(), Thread.currentThread());
+    }
+
+    public static void threadJoined(boolean ended, Object thread) {
+        if (ended) terminated((Thread) thread);
+    }
+
+    public static void interrupting(Object thread) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishHandles.releaseInterrupt(t, (Thread) thread);
+    }
+
+    public static void interruptSeen(Object thread) {
+        PhotofinishThread t = self();
+        if (t != null) PhotofinishHandles.acquireInterrupt(t, (Thread) thread);
+    }
+
+    public static void virtualWaiting(Object o) {
+        if (PhotofinishVirtual.is(self())) waiting(o);
+    }
+
+    public static void virtualWaited() {
+        if (PhotofinishVirtual.is(self())) awaitEnd(0);
+    }
+
+    public static void syncAcquireIf(boolean so, Object key, int site) {
+        if (so) syncAcquire(key, site);
     }
 
     /** For code whose compiler shall not see that two locks are one, see instrument/src/monitor.rs. */
@@ -629,7 +665,7 @@ public final class Photofinish {
 
     static void forking(Thread child) {
         PhotofinishThread t = self();
-        if (t != null) t.fork(child);
+        if (t != null && !PhotofinishVirtual.isCarrier(child)) t.fork(child, false);
     }
 
     private static void terminated(Thread other) {
@@ -657,8 +693,6 @@ public final class Photofinish {
 
     /** An InterruptedException is about to be thrown: what interrupt() released is now acquired. */
     static void interrupted() {
-        Thread self = Thread.currentThread();
-        PhotofinishThread t = self.$pf;
-        if (t != null) PhotofinishHandles.acquireInterrupt(t, self);
+        interruptSeen(Thread.currentThread());
     }
 }

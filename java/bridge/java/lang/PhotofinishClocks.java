@@ -80,6 +80,53 @@ final class PhotofinishClocks {
         return copy;
     }
 
+    /** How many slots a piece of a last clock has. */
+    private static final int PIECE = 64;
+
+    /** The last clock of the thread that ended last. */
+    private static int[][] lastEnded = {};
+
+    /**
+     * What a thread knows when it ends, for as long as its Thread object lives. The program may keep
+     * a million of those, and threads that end one after the other mostly know the same: so the clock
+     * comes in pieces, and those that are equal are one with those of the thread that ended before.
+     */
+    static int[][] last(PhotofinishThread t) {
+        int n = PhotofinishNative.slots();
+        int[][] before = lastEnded; // a data race that does no harm: pieces never change
+        int[][] pieces = new int[(n + PIECE - 1) / PIECE][];
+        for (int p = 0; p < pieces.length; p++) {
+            long from = t.clock + CLOCK_SLOT_BYTES * PIECE * p;
+            int length = Math.min(PIECE, n - PIECE * p);
+            int[] piece = p < before.length ? before[p] : null;
+            boolean same = piece != null && piece.length == length;
+            for (int i = 0; same && i < length; i++) same = piece[i] == U.getInt(from + CLOCK_SLOT_BYTES * i);
+            if (!same) {
+                piece = new int[length];
+                U.copyMemory(null, from, piece, INTS, 4L * length);
+            }
+            pieces[p] = piece;
+        }
+        U.storeFence();
+        lastEnded = pieces;
+        return pieces;
+    }
+
+    /** A thread is seen to have ended. */
+    static void acquire(PhotofinishThread t, int[][] last) {
+        if (t.loading != 0) return;
+        for (int p = 0; p < last.length; p++) {
+            int[] piece = last[p];
+            long to = t.clock + CLOCK_SLOT_BYTES * PIECE * p;
+            for (int i = 0; i < piece.length; i++) {
+                if (piece[i] > U.getInt(to + CLOCK_SLOT_BYTES * i)) {
+                    U.putInt(to + CLOCK_SLOT_BYTES * i, piece[i]);
+                    t.frozen = null;
+                }
+            }
+        }
+    }
+
     /** A new epoch: what follows is not covered by what was just released. */
     static void tick(PhotofinishThread t) {
         long at = t.clock + CLOCK_SLOT_BYTES * t.slot;

@@ -52,6 +52,11 @@ final class PhotofinishConstants {
     static final int ADDRESS_ESCORT = 12;
     static final int ADDRESS_EXPLORE = 13;
     static final int ADDRESS_STRIPES = 14;
+    static final int ADDRESS_TELL = 15;
+
+    // Reads that may see older writes: how many are kept, and a bit of the answer.
+    static final int WEAK_KEPT = 32;
+    static final int WEAK_FIRST = 64;
 
     // Bits of the word at ADDRESS_CHOICE.
     static final int CHOICE_OUTSIDE = 2;

@@ -27,6 +27,9 @@ final class PhotofinishControl {
     /** Every schedule is explored: all that others can notice is told, one by one. */
     static final boolean EXPLORE = PhotofinishNative.address(ADDRESS_EXPLORE) != 0;
 
+    /** The log tells what accesses find. */
+    private static final boolean TELL = PhotofinishNative.address(ADDRESS_TELL) != 0;
+
     /** One int: whether a point has anything to decide, and whether a thread may have to be stopped. */
     private static final long CHOICE = PhotofinishNative.address(ADDRESS_CHOICE);
 
@@ -69,7 +72,7 @@ final class PhotofinishControl {
         return true;
     }
 
-    private static boolean isShared(int site) {
+    static boolean isShared(int site) {
         byte[] known = shared;
         if (site >= known.length) {
             byte[] more = new byte[Math.max(site + 1, 2 * known.length)];
@@ -360,11 +363,49 @@ final class PhotofinishControl {
     }
 
     static void target(PhotofinishThread t, Object o, int site) {
-        if (!free(t)) return;
+        boolean free = free(t);
+        if (!free && !tells(t)) return;
         long at = PhotofinishNative.SITES + ((long) site << SITE_SHIFT);
         long off = U.getLong(at);
         if (off == 0) off = PhotofinishNative.resolveFor(t, site, o);
-        if (off != SITE_VOLATILE) location(t, POINT_READ, o, site, at);
+        if (off == SITE_VOLATILE) return;
+        if (free) location(t, POINT_READ, o, site, at);
+        if (tells(t)) tellField(t, o, site, at);
+    }
+
+    // What accesses find, where the log of the run tells it.
+
+    /** Also of a thread that runs because no other can. */
+    private static boolean tells(PhotofinishThread t) {
+        return TELL && t.place != 0 && (t.quiet | t.unwatched | t.linking) == 0;
+    }
+
+    private static void tellField(PhotofinishThread t, Object o, int site, long at) {
+        int where = U.getInt(at + SITE_PLACE);
+        if (where == 0) return;
+        PhotofinishShadow s = where < 0 ? owner(-where) : PhotofinishTable.near(t, o, site);
+        Object base = where < 0 ? s == null ? null : U.getReference(s, REFERENT) : o;
+        if (base != null) tell(s, base, where < 0 ? staticOffsets[-where] : where, site, PhotofinishNative.typeOf(site));
+    }
+
+    /** An object that no point has come to has no number, and gets none here: schedules would differ. */
+    private static void tell(PhotofinishShadow s, Object base, long offset, int site, int type) {
+        if (isShared(site) && PhotofinishNative.isInternal()) return;
+        long bits = 0;
+        Object value = null;
+        switch (type) {
+            case 'Z', 'B' -> bits = U.getByte(base, offset);
+            case 'C' -> bits = U.getChar(base, offset);
+            case 'S' -> bits = U.getShort(base, offset);
+            case 'I', 'F' -> bits = U.getInt(base, offset);
+            case 'J', 'D' -> bits = U.getLong(base, offset);
+            case 'L', '[' -> value = U.getReference(base, offset);
+            default -> {
+                return;
+            }
+        }
+        int number = s == null ? 0 : Math.max(0, s.number - past);
+        PhotofinishNative.told(number, (int) offset, site, type, bits, value);
     }
 
     private static void location(PhotofinishThread t, int kind, Object o, int site, long at) {
@@ -374,18 +415,29 @@ final class PhotofinishControl {
     }
 
     /** The class of a static field, as this execution has it. */
-    private static PhotofinishShadow owner(int number) {
+    static PhotofinishShadow owner(int number) {
         PhotofinishShadow s = statics[number];
         if (s != null) return s;
         Class<?> c = PhotofinishLoader.current.loaded(staticOwners[number]);
         return c == null ? null : (statics[number] = PhotofinishTable.find(c));
     }
 
+    static long staticOffset(int number) {
+        return staticOffsets[number];
+    }
+
+    static Object referent(PhotofinishShadow s) {
+        return U.getReference(s, REFERENT);
+    }
+
     static void element(PhotofinishThread t, Object array, int index, int site) {
-        if (array == null || !free(t) || index < 0 || index >= PhotofinishTable.length(array)) return;
+        boolean free = free(t);
+        if (array == null || !free && !tells(t) || index < 0 || index >= PhotofinishTable.length(array)) return;
         Class<?> c = array.getClass();
         long slot = PhotofinishNative.base(c) + (long) index * U.arrayIndexScale(c);
-        point(POINT_READ, PhotofinishTable.near(t, array, site), slot, site);
+        PhotofinishShadow s = PhotofinishTable.near(t, array, site);
+        if (free) point(POINT_READ, s, slot, site);
+        if (tells(t)) tell(s, array, slot, site, c.getName().charAt(1));
     }
 
     /** One of the ranges of an operation, or all from `from` on if `length` is -1. */

@@ -64,7 +64,7 @@ final class PhotofinishEvents {
      * after the initialiser's end in the order of events, and so does what the thread does next.
      */
     private static void used(PhotofinishThread t, long c, int site) {
-        int i = (int) c & PhotofinishThread.CLASSES - 1;
+        int i = (int) c & t.classes.length - 1;
         if (c <= 0 || t.classes[i] == c) return;
         t.classes[i] = c;
         sync(t, EVENT_SYNC_ACQUIRE, site, c);

@@ -42,7 +42,7 @@ final class PhotofinishFastTrack {
         long off = U.getLong(PhotofinishNative.SITES + ((long) site << SITE_SHIFT));
         if (off > 0) {
             long r = U.getLong(o, off);
-            if (r >>> STAMP_SITE_BITS != t.epoch && t.sets[(int) (r >>> STAMP_CLOCK_SHIFT) & PhotofinishThread.SETS - 1] != r) {
+            if (r >>> STAMP_SITE_BITS != t.epoch && t.sets[(int) (r >>> STAMP_CLOCK_SHIFT) & t.sets.length - 1] != r) {
                 readMiss(t, o, U.getLong(PhotofinishNative.SITES + ((long) site << SITE_SHIFT) + SITE_SECOND), off, site, o, INDEX_FIELD);
             }
         } else if (off != SITE_IGNORE) {
@@ -86,7 +86,7 @@ final class PhotofinishFastTrack {
 
     static void readElem(PhotofinishThread t, Object array, int i, int site) {
         if (array == null) return; // the program's own access throws
-        PhotofinishArray s = t.arrays[site & PhotofinishThread.NEAR - 1];
+        PhotofinishArray s = t.arrays[site & t.arrays.length - 1];
         if (!s.refersTo(array)) s = PhotofinishTable.far(t, array, site);
         long[] cells = s.cells;
         int k = 2 * i + 1;
@@ -99,7 +99,7 @@ final class PhotofinishFastTrack {
 
     static void writeElem(PhotofinishThread t, Object array, int i, int site) {
         if (array == null) return;
-        PhotofinishArray s = t.arrays[site & PhotofinishThread.NEAR - 1];
+        PhotofinishArray s = t.arrays[site & t.arrays.length - 1];
         if (!s.refersTo(array)) s = PhotofinishTable.far(t, array, site);
         long[] cells = s.cells;
         int k = 2 * i;

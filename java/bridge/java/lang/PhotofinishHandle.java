@@ -37,10 +37,10 @@ final class PhotofinishHandle extends WeakReference<VarHandle> {
     }
 
     static PhotofinishHandle of(PhotofinishThread t, VarHandle vh, int site) {
-        PhotofinishHandle h = t.handles[site & 63];
+        PhotofinishHandle h = t.handles[site & t.handles.length - 1];
         if (h != null && h.refersTo(vh)) return h;
         h = make(vh);
-        t.handles[site & 63] = h;
+        t.handles[site & t.handles.length - 1] = h;
         return h;
     }
 

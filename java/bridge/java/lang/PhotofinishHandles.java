@@ -42,6 +42,10 @@ final class PhotofinishHandles {
         if (INTERRUPTED > 0) raw(t, self, INTERRUPTED, ACCESS_READ | ACCESS_VOLATILE << ACCESS_MODE_SHIFT, 0, DONE);
     }
 
+    static void releaseInterrupt(PhotofinishThread t, Thread other) {
+        if (INTERRUPTED > 0) atomic(t, other, INTERRUPTED, ACCESS_WRITE, ACCESS_VOLATILE, 0, BEFORE);
+    }
+
     /** Whether the compare-and-exchange has succeeded; of a number that was boxed for it another box says nothing. */
     static boolean exchanged(PhotofinishThread t, VarHandle vh, int site) {
         if (t.exchanged != OTHER_REFERENCE) return t.exchanged == 0;

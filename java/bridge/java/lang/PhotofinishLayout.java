@@ -64,7 +64,7 @@ final class PhotofinishLayout extends WeakReference<Class<?>> {
     }
 
     static PhotofinishLayout of(PhotofinishThread t, Class<?> c, int site) {
-        PhotofinishLayout l = t.layouts[site & 63];
+        PhotofinishLayout l = t.layouts[site & t.layouts.length - 1];
         if (l != null && l.refersTo(c)) return l;
         PhotofinishShadow s = PhotofinishTable.find(c);
         l = s.layout;
@@ -74,7 +74,7 @@ final class PhotofinishLayout extends WeakReference<Class<?>> {
             l = new PhotofinishLayout(c, rows);
             s.layout = l;
         }
-        t.layouts[site & 63] = l;
+        t.layouts[site & t.layouts.length - 1] = l;
         return l;
     }
 

@@ -62,10 +62,10 @@ final class PhotofinishNative {
         return U.getInt(SLOTS);
     }
 
-    static PhotofinishThread newThread(Thread thread, PhotofinishThread parent, boolean system) {
+    static PhotofinishThread newThread(Thread thread, PhotofinishThread parent, boolean system, boolean virtual) {
         long clock = allocate(thread, parent == null ? 0 : parent.clock, system);
         int id = U.getInt(clock - CLOCK_ID);
-        return new PhotofinishThread(id, U.getInt(clock - CLOCK_SLOT), clock, U.getInt(clock - CLOCK_START));
+        return new PhotofinishThread(id, U.getInt(clock - CLOCK_SLOT), clock, U.getInt(clock - CLOCK_START), virtual);
     }
 
     /**
@@ -318,6 +318,12 @@ final class PhotofinishNative {
     /** Whether a site is in java.util, where the JDK does work of its own too. */
     static native boolean isShared(int site);
 
+    /** A plain access is made now; `bits` or `o` is what the variable holds, by the type's character. */
+    static native void told(long object, int slot, int site, int type, long bits, Object o);
+
+    /** The type of the field that a statement accesses, as the first character of its descriptor. */
+    static native int typeOf(int site);
+
     /** Whether that is what the current thread does there. */
     static native boolean isInternal();
 
@@ -332,6 +338,21 @@ final class PhotofinishNative {
 
     /** What the thread tried came to nothing. */
     static native void failed();
+
+    /**
+     * A read by a thread that knows of `same` which of the last writes have the value of the newest one: by how many
+     * writes the one is older that it sees, with WEAK_FIRST if that is to be told.
+     */
+    static native int sees(long clock, long epoch, long object, int slot, int site, long same);
+
+    /** A write was made to a location whose reads may see older ones. */
+    static native void left(long clock, long epoch, long object, int slot, int site);
+
+    /** What was written before may not be seen any more. */
+    static native void forgot(long object, int slot);
+
+    /** A read sees a write that is so much older than the newest, with the first value instead of the second. */
+    static native void staleRead(long object, int slot, int site, int back, String saw, String newest);
 
     /** The current thread, of the JVM's own making, runs the program's code from now on. */
     static native void adopt();

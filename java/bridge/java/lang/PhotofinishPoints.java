@@ -91,6 +91,48 @@ public final class PhotofinishPoints {
         if (t != null) PhotofinishControl.ranges(t);
     }
 
+    // Accesses to locations whose reads may see older writes.
+
+    public static void seeingField(Object o, char of, int site) {
+        PhotofinishThread t = Photofinish.self();
+        if (t != null && o != null) PhotofinishWeak.field(t, o, of, site, false);
+    }
+
+    public static void seeingStatic(char of, int site) {
+        PhotofinishThread t = Photofinish.self();
+        if (t != null) PhotofinishWeak.field(t, null, of, site, false);
+    }
+
+    public static void seeingElem(Object array, int index, char of, int site) {
+        PhotofinishThread t = Photofinish.self();
+        if (t != null) PhotofinishWeak.element(t, array, index, of, site, false);
+    }
+
+    public static void seen() {
+        PhotofinishThread t = Photofinish.self();
+        if (t != null) PhotofinishWeak.restore(t);
+    }
+
+    public static void leavingField(Object o, char of, int site) {
+        PhotofinishThread t = Photofinish.self();
+        if (t != null && o != null) PhotofinishWeak.field(t, o, of, site, true);
+    }
+
+    public static void leavingStatic(char of, int site) {
+        PhotofinishThread t = Photofinish.self();
+        if (t != null) PhotofinishWeak.field(t, null, of, site, true);
+    }
+
+    public static void leavingElem(Object array, int index, char of, int site) {
+        PhotofinishThread t = Photofinish.self();
+        if (t != null) PhotofinishWeak.element(t, array, index, of, site, true);
+    }
+
+    public static void left() {
+        PhotofinishThread t = Photofinish.self();
+        if (t != null) PhotofinishWeak.left(t);
+    }
+
     public static void lockPoint(Object key, int what, int site) {
         PhotofinishThread t = Photofinish.self();
         if (t != null) PhotofinishControl.lockPoint(t, key, what, site);

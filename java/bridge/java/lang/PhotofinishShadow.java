@@ -36,6 +36,9 @@ final class PhotofinishShadow extends PhotofinishArray {
     /** Trusted code keeps data behind this lock; only where there are events. */
     boolean keeps;
 
+    /** What was written to it, where reads may see older values. */
+    PhotofinishWeak.Locations weak;
+
     /** Its class, as a lock, by number (see PhotofinishMayTrigger); 0: nobody has asked. */
     int lockClass;
 

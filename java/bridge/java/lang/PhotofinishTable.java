@@ -67,16 +67,16 @@ final class PhotofinishTable {
     /** The shadow of an object used as a lock, remembered under `site` for the next time. */
     static PhotofinishShadow near(PhotofinishThread t, Object o, int site) {
         if (o == null) return NONE;
-        PhotofinishShadow s = t.near[site & PhotofinishThread.NEAR - 1];
+        PhotofinishShadow s = t.near[site & t.near.length - 1];
         if (s.refersTo(o)) return s;
         s = find(o);
-        t.near[site & PhotofinishThread.NEAR - 1] = s;
+        t.near[site & t.near.length - 1] = s;
         return s;
     }
 
     /** What we know of any object but null. */
     static PhotofinishArray any(PhotofinishThread t, Object o, int site) {
-        PhotofinishArray s = t.arrays[site & PhotofinishThread.NEAR - 1];
+        PhotofinishArray s = t.arrays[site & t.arrays.length - 1];
         return s.refersTo(o) ? s : far(t, o, site);
     }
 
@@ -85,12 +85,12 @@ final class PhotofinishTable {
     static PhotofinishArray far(PhotofinishThread t, Object o, int site) {
         if (t.collections != collections) t.forgetDead(collections);
         int h = System.identityHashCode(o);
-        PhotofinishArray s = t.byHash[h & PhotofinishThread.BY_HASH - 1];
+        PhotofinishArray s = t.byHash[h & t.byHash.length - 1];
         if (!s.refersTo(o)) {
             s = find(t, o, h);
-            t.byHash[h & PhotofinishThread.BY_HASH - 1] = s;
+            t.byHash[h & t.byHash.length - 1] = s;
         }
-        t.arrays[site & PhotofinishThread.NEAR - 1] = s;
+        t.arrays[site & t.arrays.length - 1] = s;
         return s;
     }
 

@@ -15,15 +15,21 @@ public final class PhotofinishThread {
     /** Whether there is any yet. */
     static boolean any;
 
-    static final int NEAR = 128;
-    static final int BY_HASH = 2048;
-    static final int SETS = 64;
-    static final int CLASSES = 256;
+    // Sizes of caches, powers of two. There may be a million virtual threads at once: they make do with less.
+    private static final int NEAR = 128;
+    private static final int BY_HASH = 2048;
+    private static final int SETS = 64;
+    private static final int CLASSES = 256;
     private static final int CONTEXTS = 256;
+    private static final int HANDLES = 64;
+    private static final int FEW = 8;
     private static final int RING = 16;
 
     /** Stands for the ends of all threads: the VM's shutdown comes after them. */
     static final Object ENDED = new Object();
+
+    /** Whether it is virtual, and on one carrier or another. */
+    final boolean virtual;
 
     /** Number of this thread in the run. */
     final int id;
@@ -38,27 +44,27 @@ public final class PhotofinishThread {
     long epoch;
 
     /** Locks found last, by site. */
-    final PhotofinishShadow[] near = new PhotofinishShadow[NEAR];
+    final PhotofinishShadow[] near;
 
     /** Arrays found last, by site, and by identity hash. */
-    final PhotofinishArray[] arrays = new PhotofinishArray[NEAR];
+    final PhotofinishArray[] arrays;
 
-    final PhotofinishArray[] byHash = new PhotofinishArray[BY_HASH];
+    final PhotofinishArray[] byHash;
 
     /** Garbage collections that the caches have been cleared of. */
     int collections;
 
     /** Read sets known to contain this thread's current epoch, as they stand in read words. */
-    final long[] sets = new long[SETS];
+    final long[] sets;
 
     /** Read sets all of whose reads come before what this thread does in its current epoch. */
-    private final long[] covered = new long[SETS];
+    private final long[] covered;
 
     /** What a read of this epoch makes of a read word: the word, the site of the read, the new word. */
-    private final long[] joinedFrom = new long[SETS];
+    private final long[] joinedFrom;
 
-    private final int[] joinedSite = new int[SETS];
-    private final long[] joinedTo = new long[SETS];
+    private final int[] joinedSite;
+    private final long[] joinedTo;
 
     private boolean setsUsed = true;
 
@@ -86,9 +92,9 @@ public final class PhotofinishThread {
     int call;
 
     /** Statements of the JDK in calls of the program, found last: call and site, and what stands for both in stamps. */
-    private final long[] contextKeys = new long[CONTEXTS];
+    private final long[] contextKeys;
 
-    private final int[] contexts = new int[CONTEXTS];
+    private final int[] contexts;
 
     /** Depth of work that the JDK does for itself: no event tells what it does to data. */
     int unwatched;
@@ -102,6 +108,14 @@ public final class PhotofinishThread {
     final int[] rangeBounds = new int[4];
     final int[] rangeSites = new int[2];
     int rangeCount;
+
+    /** The read under way that sees an older value, or the write, and where it goes. */
+    PhotofinishWeak.Location weakSeen;
+
+    PhotofinishWeak.Location weakWritten;
+    Object weakBase;
+    PhotofinishShadow weakOwner;
+    int weakSite;
 
     /** The object whose monitor the thread waits for. */
     Object awaited;
@@ -159,7 +173,7 @@ public final class PhotofinishThread {
     int waitCount;
 
     /** What is known at the end of this thread, for threads that notice that it has ended. */
-    volatile int[] ended;
+    volatile int[][] ended;
 
     /** Methods of the relation that the thread is in (see PhotofinishMayTrigger). */
     int[] frames = new int[PhotofinishMayTrigger.ON ? 32 : 0];
@@ -216,13 +230,13 @@ public final class PhotofinishThread {
     long lastId;
 
     /** Classes whose statics the thread has used lately, by number (see PhotofinishEvents). */
-    final long[] classes = new long[PhotofinishNative.EVENTS ? CLASSES : 0];
+    final long[] classes;
 
     /** Layouts of classes looked at last, by site (see PhotofinishHandles). */
-    final PhotofinishLayout[] layouts = new PhotofinishLayout[64];
+    final PhotofinishLayout[] layouts;
 
     /** VarHandles looked at last, by site. */
-    final PhotofinishHandle[] handles = new PhotofinishHandle[64];
+    final PhotofinishHandle[] handles;
 
     /** Arrays made last, until something is known of them; weak, so that they do not live for it. */
     private java.lang.ref.WeakReference<Recent> recent = new java.lang.ref.WeakReference<>(null);
@@ -233,25 +247,41 @@ public final class PhotofinishThread {
         int next;
     }
 
-    PhotofinishThread(int id, int slot, long clock, int start) {
+    PhotofinishThread(int id, int slot, long clock, int start, boolean virtual) {
         this.id = id;
         this.slot = slot;
         this.clock = clock;
+        this.virtual = virtual;
+        int near = virtual ? FEW : NEAR;
+        this.near = new PhotofinishShadow[near];
+        arrays = new PhotofinishArray[near];
+        byHash = new PhotofinishArray[virtual ? FEW : BY_HASH];
+        int sets = virtual ? FEW : SETS;
+        this.sets = new long[sets];
+        covered = new long[sets];
+        joinedFrom = new long[sets];
+        joinedSite = new int[sets];
+        joinedTo = new long[sets];
+        contextKeys = new long[virtual ? FEW : CONTEXTS];
+        contexts = new int[contextKeys.length];
+        layouts = new PhotofinishLayout[virtual ? FEW : HANDLES];
+        handles = new PhotofinishHandle[virtual ? FEW : HANDLES];
+        classes = new long[PhotofinishNative.EVENTS ? virtual ? FEW : CLASSES : 0];
         enter((long) start << STAMP_SLOT_BITS | slot);
         PhotofinishNative.U.putInt(clock + CLOCK_SLOT_BYTES * slot, start);
-        for (int i = 0; i < NEAR; i++) {
-            near[i] = PhotofinishTable.NONE;
+        for (int i = 0; i < near; i++) {
+            this.near[i] = PhotofinishTable.NONE;
             arrays[i] = PhotofinishTable.NONE;
         }
-        for (int i = 0; i < BY_HASH; i++) byHash[i] = PhotofinishTable.NONE;
+        for (int i = 0; i < byHash.length; i++) byHash[i] = PhotofinishTable.NONE;
         if (PhotofinishNative.EVENTS) PhotofinishNative.openBuffer(this, clock);
     }
 
     /** Called by the agent for threads that no program thread started: main, attached ones, the VM's. */
     static void attach(Thread thread, boolean system) {
-        if (thread.$pf != null) return;
+        if (thread.$pf != null || PhotofinishVirtual.isCarrier(thread)) return;
         any = true;
-        thread.$pf = PhotofinishNative.newThread(thread, null, system);
+        thread.$pf = PhotofinishNative.newThread(thread, null, system, false);
         if (PhotofinishNative.EVENTS) PhotofinishEvents.begin(thread.$pf);
     }
 
@@ -261,9 +291,9 @@ public final class PhotofinishThread {
         if (t != null && t.ended == null) t.end();
     }
 
-    void fork(Thread child) {
+    void fork(Thread child, boolean virtual) {
         if (child.$pf != null) child.$pf.end(); // the system had no thread to give the last time
-        PhotofinishThread c = PhotofinishNative.newThread(child, this, false);
+        PhotofinishThread c = PhotofinishNative.newThread(child, this, false, virtual);
         if (PhotofinishNative.EVENTS) {
             PhotofinishEvents.fork(this, c);
         } else {
@@ -273,18 +303,18 @@ public final class PhotofinishThread {
     }
 
     private void end() {
-        PhotofinishLocks.syncRelease(this, ENDED, 0);
+        if (!virtual) PhotofinishLocks.syncRelease(this, ENDED, 0); // the VM never waits for virtual ones
         if (PhotofinishNative.EVENTS) {
             PhotofinishEvents.end(this);
-            ended = new int[0];
+            ended = new int[0][];
         } else {
-            ended = PhotofinishClocks.snapshot(this);
+            ended = PhotofinishClocks.last(this);
         }
         PhotofinishNative.endThread(slot, clock);
     }
 
     void join(PhotofinishThread other) {
-        int[] last = other.ended;
+        int[][] last = other.ended;
         if (last == null || other == this) return;
         if (PhotofinishNative.EVENTS) PhotofinishEvents.joined(this, other);
         else PhotofinishClocks.acquire(this, last);
@@ -328,20 +358,20 @@ public final class PhotofinishThread {
 
     /** The word of a read set that contains the current epoch: the next such read is done at once. */
     void knows(long set) {
-        sets[(int) (set >>> STAMP_CLOCK_SHIFT) & SETS - 1] = set;
+        sets[(int) (set >>> STAMP_CLOCK_SHIFT) & sets.length - 1] = set;
         setsUsed = true;
     }
 
     /** All reads of the set come before this thread's next access. */
     void covers(long set) {
-        covered[(int) (set >>> STAMP_CLOCK_SHIFT) & SETS - 1] = set;
+        covered[(int) (set >>> STAMP_CLOCK_SHIFT) & sets.length - 1] = set;
         setsUsed = true;
     }
 
     /** What stands in stamps for a statement: of the JDK's, one number for each call of the program that leads there. */
     int inContext(int site) {
         if (call == 0) return site;
-        int at = site * 31 + call & CONTEXTS - 1;
+        int at = site * 31 + call & contexts.length - 1;
         return contextKeys[at] == ((long) call << 32 | site) ? contexts[at] : newContext(site, at);
     }
 
@@ -353,11 +383,11 @@ public final class PhotofinishThread {
 
     /** Whether the word is such a read set. */
     boolean isIn(long set) {
-        return sets[(int) (set >>> STAMP_CLOCK_SHIFT) & SETS - 1] == set;
+        return sets[(int) (set >>> STAMP_CLOCK_SHIFT) & sets.length - 1] == set;
     }
 
     boolean isCovered(long set) {
-        return covered[(int) (set >>> STAMP_CLOCK_SHIFT) & SETS - 1] == set;
+        return covered[(int) (set >>> STAMP_CLOCK_SHIFT) & sets.length - 1] == set;
     }
 
     /** A read by the statement in this epoch turns one read word into another. */
@@ -375,15 +405,15 @@ public final class PhotofinishThread {
         return joinedFrom[i] == r && joinedSite[i] == site ? joinedTo[i] : 0;
     }
 
-    private static int joinedIndex(long r, int site) {
-        return (int) (r >>> STAMP_CLOCK_SHIFT ^ r ^ site) & SETS - 1;
+    private int joinedIndex(long r, int site) {
+        return (int) (r >>> STAMP_CLOCK_SHIFT ^ r ^ site) & joinedFrom.length - 1;
     }
 
     /** A new epoch, which no set contains. */
     void enter(long epoch) {
         this.epoch = epoch;
         if (setsUsed) {
-            for (int i = 0; i < SETS; i++) {
+            for (int i = 0; i < sets.length; i++) {
                 sets[i] = -1;
                 covered[i] = -1;
                 joinedFrom[i] = -1;
@@ -395,7 +425,7 @@ public final class PhotofinishThread {
     /** After a collection: what is dead must not hold on to its cells, what is in use is kept. */
     void forgetDead(int now) {
         collections = now;
-        for (int i = 0; i < NEAR; i++) {
+        for (int i = 0; i < near.length; i++) {
             if (near[i].refersTo(null)) near[i] = PhotofinishTable.NONE;
         }
         sort(arrays);

@@ -1,0 +1,44 @@
+package java.lang;
+
+import static java.lang.PhotofinishNative.U;
+
+/**
+ * Virtual threads that run on carriers (JDK 21 and later). The state of one is a {@link
+ * PhotofinishThread} in its own Thread object, so it goes with the continuation from carrier to
+ * carrier. Carriers have no state: what they do for one continuation after another orders nothing.
+ */
+final class PhotofinishVirtual {
+    /** The container of a thread; 0 in JDKs that have none. */
+    private static final long CONTAINER = PhotofinishNative.offset(Thread.class, "container");
+
+    private PhotofinishVirtual() {}
+
+    /** Whether the thread runs continuations, and nothing else. */
+    static boolean isCarrier(Thread thread) {
+        return thread.getClass().getName().equals("jdk.internal.misc.CarrierThread");
+    }
+
+    /** For the agent: whether the current thread is virtual, and on a carrier. */
+    static int isMounted() {
+        return Thread.currentThread().getClass().getName().equals("java.lang.VirtualThread") ? 1 : 0;
+    }
+
+    static boolean is(PhotofinishThread t) {
+        return t != null && t.virtual;
+    }
+
+    static void start(PhotofinishThread t, Thread child) {
+        if (t != null && child.$pf == null) t.fork(child, true); // else it was started before, and this fails
+    }
+
+    /** In the thread that ends, while it is mounted for the last time. */
+    static void end(PhotofinishThread t, Thread self) {
+        if (!is(t)) return;
+        Object container = CONTAINER > 0 ? U.getReference(self, CONTAINER) : null;
+        // That of an executor or a scope, which somebody may wait for; nobody waits for all threads.
+        if (container != null && !container.getClass().getName().startsWith("jdk.internal.vm.")) {
+            PhotofinishLocks.syncRelease(t, container, 0);
+        }
+        PhotofinishThread.gone(self);
+    }
+}
