@@ -8,13 +8,22 @@
 //! if it ends without a new one: then what happens between any two steps is free
 //! of races in every execution, those behind races included.
 //!
-//! A round ends with the first execution that shows a new statement, so rounds
-//! that find something are short; there are at most as many as statements.
+//! A round does not end with the first race that is new. It goes on until it has made [`PATIENCE`]
+//! times as many executions, so that races of one program share a round: a round costs JVMs of its
+//! own, and all that was explored is explored again. What a round made in vain is at most a multiple of
+//! what it made before, and a round that shows a race soon ends at once. Its later executions are real ones too;
+//! that they are all of them nobody claims.
 
 use crate::explorer::{Config, Error, Explorer, Job, Progress};
 use crate::op::Execution;
+use crate::parts::{Explored, Share, Subtree};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+
+/// A round that shows a race after so many executions, or fewer, ends with it.
+const SOON: u64 = 8;
+/// A longer one goes on until it has made so many times as many.
+const PATIENCE: u64 = 3;
 
 /// An execution to be made, and where it is to have points.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -29,22 +38,42 @@ pub struct Campaign {
     config: Config,
     /// The statements whose plain accesses are steps.
     points: BTreeSet<u32>,
+    /// Statements that race and will be points in the next round, which begins after so many
+    /// executions of this one.
+    #[serde(default)]
+    racing: BTreeSet<u32>,
+    #[serde(default)]
+    ends_after: u64,
     round: u32,
     explorer: Explorer,
     /// Executions and findings of earlier rounds.
     earlier: u64,
     found_earlier: u64,
+    #[serde(default)]
+    share: Option<Share>,
 }
 
 impl Campaign {
     pub fn new(config: Config) -> Campaign {
+        Campaign::shared(config, None, [])
+    }
+
+    /// Of which this machine makes its share, with statements that are known to race.
+    pub fn shared(
+        config: Config,
+        share: Option<Share>,
+        points: impl IntoIterator<Item = u32>,
+    ) -> Campaign {
         Campaign {
             config,
-            points: BTreeSet::new(),
+            points: points.into_iter().collect(),
+            racing: BTreeSet::new(),
+            ends_after: 0,
             round: 0,
-            explorer: Explorer::new(config),
+            explorer: Explorer::shared(config, share),
             earlier: 0,
             found_earlier: 0,
+            share,
         }
     }
 
@@ -53,10 +82,28 @@ impl Campaign {
         &self.points
     }
 
+    /// Whether a race at this statement is known already.
+    pub fn knows(&self, statement: u32) -> bool {
+        self.points.contains(&statement) || self.racing.contains(&statement)
+    }
+
+    /// Races are known that this round has no points for. An execution that does not go as it was
+    /// told needs no other explanation.
+    pub fn is_outdated(&self) -> bool {
+        !self.racing.is_empty()
+    }
+
     /// See [`Explorer::next`].
     #[expect(clippy::should_implement_trait, reason = "an iterator that is fed")]
     pub fn next(&mut self) -> Option<Task> {
-        let job = self.explorer.next()?;
+        let job = match self.explorer.next() {
+            // All that is left of the round is others' to explore.
+            None if self.is_outdated() && self.explorer.exhausted() => {
+                self.start_round();
+                self.explorer.next()?
+            }
+            job => job?,
+        };
         let round = self.round;
         Some(Task { round, job })
     }
@@ -87,10 +134,14 @@ impl Campaign {
         task: &Task,
         racing: impl IntoIterator<Item = u32>,
     ) -> Result<(), Error> {
-        if task.round == self.round {
+        let is_current = task.round == self.round;
+        if is_current {
             self.explorer.diverged(task.job.id)?;
         }
         self.race(racing);
+        if is_current && task.round == self.round && self.is_outdated() {
+            self.start_round();
+        }
         Ok(())
     }
 
@@ -131,18 +182,32 @@ impl Campaign {
         self.explorer.requeue();
     }
 
-    /// Starts again if a statement is new.
+    /// Notes statements that race, and begins the next round when it is time.
     fn race(&mut self, racing: impl IntoIterator<Item = u32>) {
-        let before = self.points.len();
-        self.points.extend(racing);
-        if self.points.len() == before {
+        let made = self.explorer.progress().executions;
+        let is_first = self.racing.is_empty();
+        let points = &self.points;
+        let new = racing.into_iter().filter(|s| !points.contains(s));
+        self.racing.extend(new);
+        if self.racing.is_empty() {
             return;
         }
+        if is_first {
+            let patience = if made <= SOON { 1 } else { PATIENCE };
+            self.ends_after = made.saturating_mul(patience);
+        }
+        if made >= self.ends_after || self.explorer.exhausted() {
+            self.start_round();
+        }
+    }
+
+    fn start_round(&mut self) {
+        self.points.append(&mut self.racing);
         let progress = self.explorer.progress();
         self.earlier += progress.executions;
         self.found_earlier += progress.findings;
         self.round += 1;
-        self.explorer = Explorer::new(self.left());
+        self.explorer = Explorer::shared(self.left(), self.share);
     }
 
     /// How far it is. Executions and findings are those of all rounds, all else
@@ -152,6 +217,7 @@ impl Campaign {
         Progress {
             executions: now.executions + self.earlier,
             findings: now.findings + self.found_earlier,
+            complete: now.complete && self.racing.is_empty(),
             ..now
         }
     }
@@ -159,6 +225,40 @@ impl Campaign {
     /// Executions of this round alone: when complete, the number of classes.
     pub fn executions_now(&self) -> u64 {
         self.explorer.progress().executions
+    }
+
+    /// Of a share: the digests of the classes of this round.
+    pub fn classes(&self) -> &BTreeSet<u64> {
+        self.explorer.classes()
+    }
+
+    /// Whether other machines explore a part of this round.
+    pub fn is_divided(&self) -> bool {
+        self.explorer.is_divided()
+    }
+
+    /// A branch of this round for somebody else: see [`Explorer::lend`].
+    pub fn lend(&mut self) -> Option<(u32, Subtree)> {
+        Some((self.round, self.explorer.lend()?))
+    }
+
+    /// Takes in what came of a branch, with the statements that raced there. What belongs to an
+    /// earlier round still tells of races.
+    pub fn take_in(
+        &mut self,
+        round: u32,
+        job: u64,
+        explored: Explored,
+        racing: impl IntoIterator<Item = u32>,
+    ) -> Result<(), Error> {
+        if round == self.round {
+            self.explorer.take_in(job, explored)?;
+        } else {
+            self.earlier += explored.executions;
+            self.found_earlier += explored.findings;
+        }
+        self.race(racing);
+        Ok(())
     }
 
     /// Nothing is left to explore.

@@ -3,6 +3,7 @@
 use crate::bounded::Bounded;
 use crate::history::History;
 use crate::op::{Execution, Label, Touching};
+use crate::parts::Part;
 use crate::races::{other_picks, reversals};
 use crate::sample::Sample;
 use crate::search::{Divergence, Guide, Order};
@@ -84,19 +85,35 @@ pub enum Error {
     UnknownJob(u64),
     #[error("execution of job {job} differs from what was asked for at step {step}")]
     NotFollowed { job: u64, step: usize },
+    #[error("job {0} is a subtree, of which the whole is to be told")]
+    Lent(u64),
+    #[error("what was told of the subtree of job {0} does not fit into the exploration")]
+    DoesNotFit(u64),
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-enum Engine {
+pub(crate) enum Engine {
     Optimal(Tree),
     Bounded(Bounded),
 }
 
 /// Where a job's given steps end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-enum Target {
+pub(crate) enum Target {
     Node(NodeId),
     Beginning(Vec<Label>),
+    /// All that is below the node is explored elsewhere.
+    Below(NodeId),
+}
+
+impl Target {
+    /// To be handed out again, as a single execution.
+    fn alone(self) -> Target {
+        match self {
+            Target::Below(node) => Target::Node(node),
+            other => other,
+        }
+    }
 }
 
 /// The state of an exploration. It can be stored at any time: a job that was
@@ -105,17 +122,18 @@ enum Target {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub struct Explorer {
-    config: Config,
-    engine: Engine,
-    outstanding: BTreeMap<u64, Target>,
-    again: VecDeque<Target>,
-    next_job: u64,
-    executions: u64,
-    findings: u64,
-    blocked: u64,
-    max_depth: usize,
-    lost: u64,
-    redundant: u64,
+    pub(crate) config: Config,
+    pub(crate) engine: Engine,
+    pub(crate) outstanding: BTreeMap<u64, Target>,
+    pub(crate) again: VecDeque<Target>,
+    pub(crate) next_job: u64,
+    pub(crate) executions: u64,
+    pub(crate) findings: u64,
+    pub(crate) blocked: u64,
+    pub(crate) max_depth: usize,
+    pub(crate) lost: u64,
+    pub(crate) redundant: u64,
+    pub(crate) part: Part,
 }
 
 /// An exploration as it was read.
@@ -132,6 +150,8 @@ struct Stored {
     max_depth: usize,
     lost: u64,
     redundant: u64,
+    #[serde(default)]
+    part: Part,
 }
 
 impl TryFrom<Stored> for Explorer {
@@ -139,7 +159,7 @@ impl TryFrom<Stored> for Explorer {
 
     fn try_from(s: Stored) -> Result<Explorer, &'static str> {
         let fits = |target: &Target| match (target, &s.engine) {
-            (Target::Node(node), Engine::Optimal(tree)) => tree.has(*node),
+            (Target::Node(node) | Target::Below(node), Engine::Optimal(tree)) => tree.has(*node),
             (Target::Beginning(_), Engine::Bounded(_)) => true,
             _ => false,
         };
@@ -158,6 +178,7 @@ impl TryFrom<Stored> for Explorer {
             max_depth: s.max_depth,
             lost: s.lost,
             redundant: s.redundant,
+            part: s.part,
         })
     }
 }
@@ -180,6 +201,7 @@ impl Explorer {
             max_depth: 0,
             lost: 0,
             redundant: 0,
+            part: Part::default(),
         }
     }
 
@@ -197,22 +219,19 @@ impl Explorer {
         }
         let target = match self.again.pop_front() {
             Some(target) => target,
+            None if self.is_common() => self.next_common()?,
             None => match &mut self.engine {
                 Engine::Optimal(tree) => Target::Node(tree.next()?),
                 Engine::Bounded(search) => Target::Beginning(search.open.pop()?),
             },
         };
-        let beginning = match (&target, &mut self.engine) {
-            (Target::Node(node), Engine::Optimal(tree)) => {
-                let node_mut = tree.node_mut(*node);
-                node_mut.wanted = true;
-                // All that was asleep on the way must have been woken by it.
-                self.redundant += u64::from(!node_mut.sleep.is_empty());
-                tree.path(*node)
-            }
-            (Target::Beginning(labels), _) => labels.clone(),
-            (Target::Node(_), Engine::Bounded(_)) => Vec::new(),
-        };
+        if let (Target::Node(node), Engine::Optimal(tree)) = (&target, &mut self.engine) {
+            let node = tree.node_mut(*node);
+            node.wanted = true;
+            // All that was asleep on the way must have been woken by it.
+            self.redundant += u64::from(!node.sleep.is_empty());
+        }
+        let beginning = self.given(&target);
         let id = self.next_job;
         self.next_job += 1;
         self.outstanding.insert(id, target);
@@ -229,11 +248,10 @@ impl Explorer {
     /// findings in it.
     pub fn finish(&mut self, job: u64, run: &Execution, findings: u64) -> Result<(), Error> {
         let target = self.outstanding.get(&job).ok_or(Error::UnknownJob(job))?;
-        let given = match (target, &self.engine) {
-            (Target::Node(node), Engine::Optimal(tree)) => tree.path(*node),
-            (Target::Beginning(labels), _) => labels.clone(),
-            (Target::Node(_), Engine::Bounded(_)) => Vec::new(),
-        };
+        if let Target::Below(_) = target {
+            return Err(Error::Lent(job));
+        }
+        let given = self.given(target);
         let made = |at: usize| run.steps.get(at).map(|s| &s.label);
         if let Some(step) = (0..given.len()).find(|at| made(*at) != Some(&given[*at])) {
             return Err(Error::NotFollowed { job, step });
@@ -243,6 +261,7 @@ impl Explorer {
         self.findings += findings;
         self.blocked += u64::from(!run.blocked.is_empty());
         self.max_depth = self.max_depth.max(run.steps.len());
+        self.part.saw(run);
         match (&mut self.engine, target) {
             (Engine::Bounded(search), _) => search.finish(given.len(), run),
             (Engine::Optimal(_), Some(Target::Node(node))) => self.grow(node, given.len(), run),
@@ -257,6 +276,8 @@ impl Explorer {
         let Engine::Optimal(tree) = &mut self.engine else {
             return;
         };
+        let part = &mut self.part;
+        let trunk = part.trunk.len();
         tree.node_mut(node).wanted = false;
         let later = std::mem::take(&mut tree.node_mut(node).later);
         let last_given = node;
@@ -271,7 +292,10 @@ impl Explorer {
         let history = History::new(run);
         let others = other_picks(run);
         reversals(run, &history, &others, |at, instead| {
-            tree.insert(way[at], instead);
+            match at.checked_sub(trunk) {
+                Some(below) => tree.insert(way[below], instead),
+                None => part.reaches_above(at, &instead),
+            }
         });
         tree.done(node);
     }
@@ -283,7 +307,9 @@ impl Explorer {
         let target = self.outstanding.remove(&job);
         let target = target.ok_or(Error::UnknownJob(job))?;
         self.lost += 1;
-        if let (Target::Node(node), Engine::Optimal(tree)) = (target, &mut self.engine) {
+        if let (Target::Node(node) | Target::Below(node), Engine::Optimal(tree)) =
+            (target, &mut self.engine)
+        {
             tree.node_mut(node).wanted = false;
             tree.done(node);
         }
@@ -293,15 +319,29 @@ impl Explorer {
     /// The job will not be done by the worker that has it: it is handed out again.
     pub fn give_back(&mut self, job: u64) -> Result<(), Error> {
         let target = self.outstanding.remove(&job);
-        self.again.push_back(target.ok_or(Error::UnknownJob(job))?);
+        self.again
+            .push_back(target.ok_or(Error::UnknownJob(job))?.alone());
         Ok(())
+    }
+
+    /// The steps that a job begins with.
+    fn given(&self, target: &Target) -> Vec<Label> {
+        match (target, &self.engine) {
+            (Target::Node(node) | Target::Below(node), Engine::Optimal(tree)) => {
+                let mut labels = self.part.trunk.clone();
+                labels.extend(tree.path(*node));
+                labels
+            }
+            (Target::Beginning(labels), _) => labels.clone(),
+            (_, Engine::Bounded(_)) => Vec::new(),
+        }
     }
 
     /// All jobs under way will be handed out again: after loading a stored
     /// state, when those who had them are gone.
     pub fn requeue(&mut self) {
         let all = std::mem::take(&mut self.outstanding);
-        self.again.extend(all.into_values());
+        self.again.extend(all.into_values().map(Target::alone));
     }
 
     fn stopped(&self) -> Option<Stop> {

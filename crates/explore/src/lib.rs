@@ -59,6 +59,7 @@
 //! | `races` | what could have gone the other way round |
 //! | `tree` | what was and what is to be explored |
 //! | `explorer` | jobs, results, limits, verdict |
+//! | `parts` | explorations that several machines share: subtrees and shares |
 //! | `campaign` | explorations until all races are found |
 //! | `bounded` | the search with a bound on preemptions |
 //! | `rules` | who can go on, and what a step does, for callers that make executions |
@@ -70,6 +71,7 @@ mod campaign;
 mod explorer;
 mod history;
 mod op;
+mod parts;
 mod races;
 mod rules;
 mod sample;
@@ -80,6 +82,7 @@ pub use bounded::class_of;
 pub use campaign::{Campaign, Task};
 pub use explorer::{Config, Error, Explorer, Job, Progress, Stop, explore};
 pub use op::{Execution, Label, Loc, Object, Op, Ready, Step, Thread};
+pub use parts::{Explored, Reversal, Share, Subtree};
 pub use rules::{Made, Rules};
 pub use sample::{Sample, Way};
 pub use search::{Divergence, Guide, Order, Past};

@@ -137,7 +137,12 @@ impl Tree {
         self.nodes.len() - self.free.len()
     }
 
-    fn add(&mut self, parent: Option<NodeId>, label: Option<Label>, state: State) -> NodeId {
+    pub(crate) fn add(
+        &mut self,
+        parent: Option<NodeId>,
+        label: Option<Label>,
+        state: State,
+    ) -> NodeId {
         let node = Node {
             parent,
             label,
@@ -283,19 +288,24 @@ impl Tree {
     /// The next execution to be made: starts it and returns where the part of
     /// it that is given ends. Depth first, in the newest branch.
     pub fn next(&mut self) -> Option<NodeId> {
-        let mut at = self.deepest_open()?;
-        // Along the branch: the first child of each.
+        let open = self.deepest_open()?;
+        Some(self.descend(open))
+    }
+
+    /// Starts the first child that was not, and the first child of each below it; where that
+    /// ends.
+    pub(crate) fn descend(&mut self, mut at: NodeId) -> NodeId {
         loop {
             let node = self.node(at);
             let Some(child) = node.children.iter().copied().find(|c| self.pending(*c)) else {
-                return Some(at);
+                return at;
             };
             self.start(child);
             at = child;
         }
     }
 
-    fn pending(&self, id: NodeId) -> bool {
+    pub(crate) fn pending(&self, id: NodeId) -> bool {
         self.node(id).state == State::Pending
     }
 

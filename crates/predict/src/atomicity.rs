@@ -9,6 +9,8 @@
 //! and on two, both accesses of one other unit in between, in either order:
 //! `W(x) W'(x) W'(y) W(y)`, `W(x) R'(x) R'(y) W(y)`, `R(x) W'(x) W'(y) R(y)`.
 //!
+//! [`stale`] finds units by itself, by the flow of values.
+//!
 //! On one location it is enough to look at neighbouring accesses of a unit,
 //! and at neighbouring writes for `W R' W`: what comes between two accesses
 //! comes between two neighbours.
@@ -31,6 +33,7 @@
 //! for each attempt a walk over a part of the trace, within a budget.
 
 mod search;
+pub mod stale;
 
 use crate::deps::Deps;
 use crate::index::{Index, NONE};
@@ -151,11 +154,12 @@ pub fn check(trace: &[Event], deps: &Deps, units: &[Unit]) -> Violations {
     search::search(&index, deps, units, verifier)
 }
 
-/// The critical sections of a trace that were left again.
+/// The critical sections of a trace that were left again. Who waits lets others in: what comes before the
+/// wait is one section, what follows another.
 pub fn blocks(trace: &[Event]) -> Vec<Unit> {
     stretches(trace, |op| match op {
-        Op::Acquire(lock) => Some((true, What::Block(lock))),
-        Op::Release(lock) => Some((false, What::Block(lock))),
+        Op::Acquire(lock) | Op::WaitEnd { lock, .. } => Some((true, What::Block(lock))),
+        Op::Release(lock) | Op::WaitBegin(lock) => Some((false, What::Block(lock))),
         _ => None,
     })
 }

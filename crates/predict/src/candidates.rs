@@ -78,18 +78,19 @@ struct Cursor {
 /// Accesses looked at between two questions whether to stop.
 const ASK_EVERY: u32 = 64;
 
-/// All races of the trace, as the judge sees it. Only those whose witness the
-/// checker accepts are in the result.
+/// Adds to `found` the races of the trace whose later access is event `from` or
+/// one after it, as the judge sees them; only those whose witness the checker accepts.
 pub(crate) fn search<'a>(
     index: &Index<'a>,
     judge: &mut impl Judge,
-    verifier: Verifier<'a>,
+    verifier: &mut Verifier<'a>,
+    from: u32,
+    found: &mut Predictions,
     stop: &ShouldStop<'_>,
-) -> Predictions {
-    let mut found = Predictions::default();
+) {
     if !index.candidate.iter().any(|c| *c) {
-        verifier.account(&mut found);
-        return found;
+        verifier.account(found);
+        return;
     }
     let mut search = Search {
         index,
@@ -97,6 +98,7 @@ pub(crate) fn search<'a>(
         held: HeldLocks::default(),
         groups: Vec::new(),
         slots: vec![NONE; index.candidate.len()],
+        from,
         found,
     };
     let mut accesses = 0u32;
@@ -121,19 +123,20 @@ pub(crate) fn search<'a>(
             }
         }
     }
-    search.verifier.account(&mut search.found);
-    search.found
+    search.verifier.account(search.found);
 }
 
 struct Search<'i, 'a> {
     index: &'i Index<'a>,
-    verifier: Verifier<'a>,
+    verifier: &'i mut Verifier<'a>,
     held: HeldLocks,
     /// The groups of each variable, in the order of its first access.
     groups: Vec<Vec<Group>>,
     /// By variable: where its groups are.
     slots: Vec<u32>,
-    found: Predictions,
+    /// Accesses before this one are only remembered.
+    from: u32,
+    found: &'i mut Predictions,
 }
 
 impl Search<'_, '_> {
@@ -148,7 +151,8 @@ impl Search<'_, '_> {
         let locks = self.held.locks_of(e.thread);
         let mut before: Option<Vec<u32>> = None;
         for group in &mut groups {
-            let conflicts = group.thread != me
+            let conflicts = at >= self.from
+                && group.thread != me
                 && (group.write || access.write)
                 && !(group.atomic && access.atomic);
             if !conflicts || !self.worth_it(group, e, access, locks) {
@@ -256,6 +260,7 @@ impl Search<'_, '_> {
             second_event: u64::from(second),
             standing,
             witness: (standing == Standing::Predicted).then_some(witness),
+            told: None,
             count: 1,
         });
         true

@@ -39,7 +39,9 @@
 //!
 //! # Cost
 //! Linear in the trace once, then in the witness; of one that keeps the order
-//! of the run, in the part from its first omission on, and a little before.
+//! of the run, in the part from its first omission on, and a little before. "A little" is a sixty-fourth
+//! of the trace, or, where witnesses come in about the order of their beginnings, [`NEAR`] events
+//! ([`Checker::approach`]): checks of many races then do not cost more the longer the run is.
 
 mod needed;
 mod replay;
@@ -49,6 +51,7 @@ use crate::signals;
 use crate::witness::Witness;
 use replay::State;
 use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 use std::fmt;
 use std::hash::Hash;
 use trace::{Event, Mode, Op, ThreadId};
@@ -134,6 +137,8 @@ pub struct Checker<'a> {
     by_thread: Vec<Vec<u32>>,
     /// What the trace itself has left behind, before some of its events.
     checkpoints: Vec<(u32, State)>,
+    /// The same near the latest witness, oldest first.
+    near: VecDeque<(u32, State)>,
     /// Reads that may have seen anything.
     unsure: Vec<u32>,
 }
@@ -141,6 +146,9 @@ pub struct Checker<'a> {
 /// How many checkpoints are kept, and in how many bytes.
 const CHECKPOINTS: usize = 64;
 const MEMORY: usize = 128 << 20;
+/// Events between two checkpoints near the latest witness, and how many there are.
+const NEAR: u32 = 4096;
+const NEAR_COUNT: usize = 8;
 
 /// One event of the trace.
 #[derive(Clone, Copy, Debug)]
@@ -212,6 +220,7 @@ impl<'a> Checker<'a> {
             threads: FxHashMap::default(),
             by_thread: Vec::new(),
             checkpoints: Vec::new(),
+            near: VecDeque::new(),
             unsure: crate::unsure::reads(trace),
         };
         let mut done: Vec<u32> = Vec::new();
@@ -359,6 +368,7 @@ impl<'a> Checker<'a> {
         self.trace = &self.trace[..self.facts.len()];
         self.inits.retain(|end| (*end as usize) < count);
         self.checkpoints.retain(|(at, _)| (*at as usize) < count);
+        self.near.clear();
         for events in &mut self.by_thread {
             events.truncate(events.partition_point(|e| (*e as usize) < count));
         }
@@ -420,12 +430,68 @@ impl<'a> Checker<'a> {
     /// Where to begin with an order that is the run's own for a while.
     fn start(&self, fixed: u32) -> u32 {
         let known = self.checkpoints.partition_point(|(at, _)| *at <= fixed);
-        known.checked_sub(1).map_or(0, |n| self.checkpoints[n].0)
+        let far = known.checked_sub(1).map_or(0, |n| self.checkpoints[n].0);
+        let near = self.near.iter().map(|(at, _)| *at);
+        near.filter(|at| *at <= fixed).fold(far, u32::max)
     }
 
     fn state(&self, start: u32) -> State {
-        let known = self.checkpoints.iter().find(|(at, _)| *at == start);
+        let mut known = self.near.iter().chain(&self.checkpoints);
+        let known = known.find(|(at, _)| *at == start);
         known.map_or_else(|| State::new(self), |(_, state)| state.clone())
+    }
+
+    /// Puts checkpoints before the place where the witness leaves the order of the run, of a trace
+    /// that [can have happened](Self::possible). Witnesses that follow may begin near it. How many
+    /// steps that took.
+    pub(crate) fn approach(&mut self, witness: &Witness) -> u64 {
+        let fixed = match witness {
+            Witness::Kept { cut, .. } => self.fixed(cut).1,
+            Witness::Order { whole, .. } => self.known(*whole).min(self.facts.len() as u32),
+        };
+        let (start, end) = (self.start(fixed), fixed / NEAR * NEAR);
+        if end <= start {
+            return 0;
+        }
+        let mut state = self.state(start);
+        if state.size() > MEMORY / NEAR_COUNT {
+            return 0;
+        }
+        let kept = end.saturating_sub(NEAR * (NEAR_COUNT as u32 - 1));
+        for at in start..end {
+            if at.is_multiple_of(NEAR) && at > start && at >= kept {
+                self.keep_near(at, state.clone());
+            }
+            if state.event(self, at, false, false).is_err() {
+                return u64::from(at - start);
+            }
+        }
+        self.keep_near(end, state);
+        u64::from(end - start)
+    }
+
+    fn keep_near(&mut self, at: u32, state: State) {
+        // One behind the latest is of another neighbourhood.
+        self.near.retain(|(known, _)| *known < at);
+        if self.near.len() == NEAR_COUNT {
+            self.near.pop_front();
+        }
+        self.near.push_back((at, state));
+    }
+
+    /// How many events of each thread are kept, and before which event nothing is left out.
+    fn fixed(&self, cut: &[(ThreadId, u32)]) -> (Option<Vec<u32>>, u32) {
+        let mut kept = vec![0; self.by_thread.len()];
+        for (thread, count) in cut {
+            let Some(thread) = self.threads.get(thread) else {
+                return (None, 0);
+            };
+            kept[*thread as usize] = *count;
+        }
+        let lists = self.by_thread.iter().zip(&kept);
+        let missing = lists.filter_map(|(events, n)| events.get(*n as usize));
+        let fixed = self.known(missing.min().copied().unwrap_or(0));
+        (Some(kept), fixed)
     }
 
     /// A witness in the order of the run: as long as nothing is left out it is
@@ -435,20 +501,12 @@ impl<'a> Checker<'a> {
             at: 0,
             what: Rule::Nonsense,
         });
-        let mut kept = vec![0; self.by_thread.len()];
-        let mut left = 0usize;
-        for (thread, count) in cut {
-            let Some(thread) = self.threads.get(thread) else {
-                return (nonsense, 1);
-            };
-            kept[*thread as usize] = *count;
-            left += *count as usize;
-        }
-        let lists = self.by_thread.iter().zip(&kept);
-        let missing = lists.filter_map(|(events, n)| events.get(*n as usize));
-        let fixed = self.known(missing.min().copied().unwrap_or(0));
+        let (Some(kept), fixed) = self.fixed(cut) else {
+            return (nonsense, 1);
+        };
+        let left: usize = cut.iter().map(|(_, count)| *count as usize).sum();
         let start = self.start(fixed);
-        left = left.saturating_sub(start as usize);
+        let left = left.saturating_sub(start as usize);
         let mut tail = Vec::with_capacity(left + 2);
         for (event, fact) in (start..).zip(&self.facts[start as usize..]) {
             if tail.len() == left {

@@ -1,9 +1,9 @@
 //! What engines report: pairs of accesses, each pair of statements once.
 
-use crate::witness::Witness;
+use crate::witness::{Lists, Told, Witness};
 use detect::Access;
 use rustc_hash::FxHashMap;
-use trace::{Loc, ObjId, SiteId};
+use trace::{Event, Loc, ObjId, SiteId};
 
 /// What a prediction is worth.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -29,6 +29,8 @@ pub struct Prediction {
     pub standing: Standing,
     /// A reordering of the run at whose end the two meet.
     pub witness: Option<Witness>,
+    /// The end of the witness, for readers: [`Predictions::tell`].
+    pub told: Option<Told>,
     /// How often the pair of statements was seen to race.
     pub count: u64,
 }
@@ -102,6 +104,17 @@ impl Predictions {
                 standing => standing,
             };
             prediction.witness = None;
+            prediction.told = None;
+        }
+    }
+
+    /// Writes down the ends of the witnesses, of a trace that is here as a whole.
+    pub fn tell(&mut self, trace: &[Event]) {
+        if self.list.iter().any(|p| p.witness.is_some()) {
+            let lists = Lists::new(trace);
+            for p in &mut self.list {
+                p.told = p.witness.as_ref().map(|w| lists.as_view(trace).told(w));
+            }
         }
     }
 

@@ -26,6 +26,10 @@ impl Engine for Hb {
         self.detector.events(events);
     }
 
+    fn growth(&self, events: usize) -> usize {
+        self.detector.growth(events)
+    }
+
     fn finish(self: Box<Self>, _: &[Event], _: &Deps, _: &ShouldStop<'_>) -> Predictions {
         let mut found = Predictions::default();
         for f in self.detector.findings() {
@@ -37,6 +41,7 @@ impl Engine for Hb {
                 second_event: f.event,
                 standing: Standing::Observed,
                 witness: None,
+                told: None,
                 count: f.count,
             });
         }

@@ -120,6 +120,7 @@ pub(crate) fn report(
         second_event: event,
         standing: Standing::Potential,
         witness: None,
+        told: None,
         count: 1,
     });
 }

@@ -38,6 +38,7 @@ mod slice;
 use crate::candidates::Pair;
 use crate::deps::Deps;
 use crate::unsure;
+use crate::witness::View;
 use detect::{AnyAccess, held::HeldLocks};
 use order::LockSetId;
 use rustc_hash::FxHashMap;
@@ -112,9 +113,20 @@ struct User {
 
 impl<'a> Index<'a> {
     pub fn new(events: &'a [Event]) -> Index<'a> {
+        Index::bounded(events, usize::MAX)
+    }
+
+    /// One of the first events only, if the clocks of all would take more bytes.
+    pub fn bounded(events: &'a [Event], clocks: usize) -> Index<'a> {
         let mut index = Index::surveyed(events);
-        build::Builder::new(&mut index).build();
+        let done = build::Builder::new(&mut index).build(clocks);
+        index.events = &index.events[..done];
         index
+    }
+
+    /// The events by thread, to tell of witnesses.
+    pub fn lists(&self) -> View<'_> {
+        View::new(self.events, &self.dense, &self.by_thread)
     }
 
     /// One that leaves out what nothing kept depends on.

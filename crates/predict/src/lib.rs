@@ -14,7 +14,8 @@
 //! worth a question, `check` believes no one and replays every witness. `deps`
 //! is what events depend on, given by a component that knows the program. Beyond races,
 //! `atomicity` looks for what can come into critical sections and methods, and
-//! `property` checks formulas over named events.
+//! `property` checks formulas over named events. `windows` runs the engines over a run of any
+//! length, in bounded memory.
 //!
 //! # What no engine can know
 //! A thread's observation that leaves no event is not protected: `isAlive()`
@@ -45,6 +46,7 @@ mod syncp;
 mod unsure;
 mod verify;
 mod wcp;
+mod windows;
 mod witness;
 
 pub use found::{Prediction, Predictions, Standing};
@@ -54,7 +56,8 @@ pub use shb::Shb;
 pub use sliced::Sliced;
 pub use syncp::SyncP;
 pub use wcp::Wcp;
-pub use witness::Witness;
+pub use windows::{Bounds, Control, Looked, Outcome, Windows};
+pub use witness::{STRETCHES, Told, Witness};
 
 use deps::Deps;
 use trace::Event;
@@ -65,11 +68,25 @@ pub trait Engine: std::fmt::Debug + Send {
     /// The next events. Engines that need the whole trace do nothing here.
     fn events(&mut self, events: &[Event]);
 
+    /// Bytes that the engine may take at once for the next so many events, beyond what grows
+    /// little by little: a table that has to move to a larger place.
+    fn growth(&self, _events: usize) -> usize {
+        0
+    }
+
     /// The run is over. `trace` is all of it, or nothing if the caller did not
     /// keep it, which it must for engines that [need it](Method::needs_trace);
     /// `deps` is what its events depend on, for the engine that asks. A search
     /// that is told to stop gives what it has found, and says that it is not all.
     fn finish(self: Box<Self>, trace: &[Event], deps: &Deps, stop: &ShouldStop<'_>) -> Predictions;
+}
+
+/// Bytes of the larger map that the next so many entries may need.
+pub(crate) fn map_growth<K, V>(map: &rustc_hash::FxHashMap<K, V>, entries: usize) -> usize {
+    match map.len() + entries > map.capacity() {
+        true => (map.capacity() + entries) * 16 / 7 * (size_of::<(K, V)>() + 1),
+        false => 0,
+    }
 }
 
 /// Says whether an engine is to stop before its end: asked now and then.

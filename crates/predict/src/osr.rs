@@ -62,18 +62,30 @@ impl Engine for Osr {
 
     fn finish(self: Box<Self>, trace: &[Event], _: &Deps, stop: &ShouldStop<'_>) -> Predictions {
         let unknown = Deps::unknown();
-        let verifier = Verifier::new(trace, &unknown);
+        let mut verifier = Verifier::new(trace, &unknown);
         let index = Index::new(verifier.trace());
-        let mut judge = Reversing {
-            preserving: Preserving::new(&index),
-            before: vec![Vec::new(); index.width()],
-            possible: false,
-            turns: Turns::new(&index),
-        };
-        let mut found = candidates::search(&index, &mut judge, verifier, stop);
-        judge.turns.account(&mut found);
+        let mut found = Predictions::default();
+        search(&index, &mut verifier, 0, &mut found, stop);
         found
     }
+}
+
+/// Adds the pairs whose later access is event `from` or one after it.
+pub(crate) fn search<'a>(
+    index: &Index<'a>,
+    verifier: &mut Verifier<'a>,
+    from: u32,
+    found: &mut Predictions,
+    stop: &ShouldStop<'_>,
+) {
+    let mut judge = Reversing {
+        preserving: Preserving::new(index),
+        before: vec![Vec::new(); index.width()],
+        possible: false,
+        turns: Turns::new(index),
+    };
+    candidates::search(index, &mut judge, verifier, from, found, stop);
+    judge.turns.account(found);
 }
 
 struct Reversing {
@@ -166,7 +178,8 @@ impl Turns {
             *count = (*count).max(events.partition_point(|e| *e < a.min(b)) as u32);
         }
         let slim = self.reverse(index, cut, pair, &matter)?;
-        Some(self.reverse(index, whole, pair, &matter).unwrap_or(slim))
+        let plan = self.reverse(index, whole, pair, &matter).unwrap_or(slim);
+        Some(plan.witness(index, pair))
     }
 
     fn reverse(
@@ -175,13 +188,13 @@ impl Turns {
         mut cut: Cut,
         pair: Pair,
         matter: impl Fn(&Index<'_>, &[u32]) -> Option<Vec<bool>>,
-    ) -> Option<Witness> {
+    ) -> Option<Plan> {
         let reversed = complete(index, &mut cut, pair)?;
         if index.beyond(&cut) || !index.value_kept(&cut, pair) {
             return None;
         }
         if reversed.is_empty() {
-            return Some(kept(index, &cut, pair));
+            return Some(Plan::Kept(cut));
         }
         let start = reversed
             .iter()
@@ -194,7 +207,7 @@ impl Turns {
             return None;
         }
         self.budget -= steps;
-        let mut marks = Marks::new(index, &reversed);
+        let mut marks = Marks::new(index, reversed);
         let matter = matter(index, &cut);
         for event in start..=end {
             let thread = index.thread(event);
@@ -204,7 +217,27 @@ impl Turns {
             }
         }
         let rank = marks.rank()?;
-        Some(order(index, &cut, pair, &marks, &rank))
+        let marked = marks.marked;
+        Some(Plan::Reversed { cut, marked, rank })
+    }
+}
+
+/// What a witness is made of: made only if it is the one.
+enum Plan {
+    Kept(Cut),
+    Reversed {
+        cut: Cut,
+        marked: Vec<(u32, u64)>,
+        rank: Vec<u32>,
+    },
+}
+
+impl Plan {
+    fn witness(&self, index: &Index<'_>, pair: Pair) -> Witness {
+        match self {
+            Plan::Kept(cut) => kept(index, cut, pair),
+            Plan::Reversed { cut, marked, rank } => order(index, cut, pair, marked, rank),
+        }
     }
 }
 
@@ -267,8 +300,8 @@ fn complete(index: &Index<'_>, cut: &mut Cut, pair: Pair) -> Option<Vec<u32>> {
 }
 
 /// Steps 2 and 3: which reversed sections an event comes after, as bits.
-struct Marks<'r> {
-    reversed: &'r [u32],
+struct Marks {
+    reversed: Vec<u32>,
     /// Event of the acquire, to the bit.
     starts: FxHashMap<u32, u64>,
     /// Which bits must come before each reversed section.
@@ -286,15 +319,15 @@ struct Marks<'r> {
     marked: Vec<(u32, u64)>,
 }
 
-impl<'r> Marks<'r> {
-    fn new(index: &Index<'_>, reversed: &'r [u32]) -> Marks<'r> {
+impl Marks {
+    fn new(index: &Index<'_>, reversed: Vec<u32>) -> Marks {
         let starts = (0..)
-            .zip(reversed)
+            .zip(&reversed)
             .map(|(bit, s)| (index.sections[*s as usize].event, 1u64 << bit));
         Marks {
-            reversed,
             starts: starts.collect(),
             earlier: vec![0; reversed.len()],
+            reversed,
             threads: vec![0; index.width()],
             reads: FxHashMap::default(),
             writes: FxHashMap::default(),
@@ -459,13 +492,24 @@ impl Serial {
     }
 }
 
-/// The witness: unmarked events, then those of each reversed section.
-fn order(index: &Index<'_>, cut: &[u32], pair: Pair, marks: &Marks<'_>, rank: &[u32]) -> Witness {
-    let mut marked = marks.marked.iter().peekable();
+/// The witness: unmarked events, then those of each reversed section. What comes before the first
+/// event that is left out or marked is as it was, and not looked at.
+fn order(
+    index: &Index<'_>,
+    cut: &[u32],
+    pair: Pair,
+    marked: &[(u32, u64)],
+    rank: &[u32],
+) -> Witness {
+    let end = index.last_event(cut).map_or(0, |e| e + 1);
+    let lists = index.by_thread.iter().zip(cut);
+    let omitted = lists.filter_map(|(events, n)| events.get(*n as usize).copied());
+    let first_marked = marked.first().map(|(at, _)| *at);
+    let fixed = omitted.chain(first_marked).min().unwrap_or(end).min(end);
+    let mut marked = marked.iter().peekable();
     let mut order = Vec::new();
     let mut later: Vec<Vec<u32>> = vec![Vec::new(); rank.len() + 1];
-    let end = index.last_event(cut).map_or(0, |e| e + 1);
-    for event in 0..end {
+    for event in fixed..end {
         let thread = index.thread(event);
         if index.place[event as usize] > cut[thread as usize] {
             continue;
@@ -485,11 +529,10 @@ fn order(index: &Index<'_>, cut: &[u32], pair: Pair, marks: &Marks<'_>, rank: &[
     order.extend(later.into_iter().flatten());
     order.extend([pair.first, pair.second]);
     // As long as it is the run's own order, a number says it all.
-    let same = (0u32..).zip(&order).take_while(|(at, event)| at == *event);
-    let whole = same.count().min(order.len() - 2);
-    let rest = order[whole..].to_vec();
+    let same = (fixed..).zip(&order).take_while(|(at, event)| at == *event);
+    let same = same.count().min(order.len() - 2);
     Witness::Order {
-        whole: whole as u32,
-        rest,
+        whole: fixed + same as u32,
+        rest: order.split_off(same),
     }
 }

@@ -31,7 +31,7 @@ use crate::index::Index;
 use crate::signals::Signals;
 use crate::syncp;
 use crate::verify::{Checked, Verifier};
-use crate::{Engine, ShouldStop};
+use crate::{Engine, ShouldStop, map_growth};
 use detect::{
     AnyAccess,
     clocks::{Clocks, Edges},
@@ -91,33 +91,57 @@ impl Engine for Shb {
 
     fn finish(mut self: Box<Self>, trace: &[Event], _: &Deps, _: &ShouldStop<'_>) -> Predictions {
         if !trace.is_empty() && !self.found.is_empty() {
-            prove(&mut self.found, trace);
+            let unknown = Deps::unknown();
+            let mut verifier = Verifier::new(trace, &unknown);
+            let index = Index::new(verifier.trace());
+            self.prove(&index, &mut verifier, 0, Some);
         }
         self.found
     }
-}
 
-/// Gives every pair its witness.
-fn prove(found: &mut Predictions, trace: &[Event]) {
-    let unknown = Deps::unknown();
-    let mut verifier = Verifier::new(trace, &unknown);
-    let index = Index::new(verifier.trace());
-    for p in found.iter_mut() {
-        let Some(first) = p.first_event else {
-            continue;
-        };
-        let witness = syncp::witness(&index, [first, p.second_event]);
-        if let Some(witness) = witness
-            && verifier.check(&witness) == Checked::Accepted
-        {
-            p.standing = Standing::Predicted;
-            p.witness = Some(witness);
-        }
+    fn growth(&self, events: usize) -> usize {
+        map_growth(&self.vars, events)
     }
-    verifier.account(found);
 }
 
 impl Shb {
+    /// Gives the pairs from number `from` on their witnesses. `place` says where in the
+    /// index an event of the run is, if it is there.
+    pub(crate) fn prove<'a>(
+        &mut self,
+        index: &Index<'a>,
+        verifier: &mut Verifier<'a>,
+        from: usize,
+        place: impl Fn(u64) -> Option<u64>,
+    ) {
+        for p in self.found.iter_mut().skip(from) {
+            let places = (p.first_event.and_then(&place), place(p.second_event));
+            let (Some(first), Some(second)) = places else {
+                continue;
+            };
+            let witness = syncp::witness(index, [first, second]);
+            if let Some(witness) = witness
+                && verifier.check(&witness) == Checked::Accepted
+            {
+                p.standing = Standing::Predicted;
+                p.witness = Some(witness);
+            }
+        }
+        verifier.account(&mut self.found);
+    }
+
+    pub(crate) fn found(&mut self) -> &mut Predictions {
+        &mut self.found
+    }
+
+    /// One that has what was found, and nothing else.
+    pub(crate) fn reduced(&mut self) -> Shb {
+        Shb {
+            found: std::mem::take(&mut self.found),
+            ..Shb::default()
+        }
+    }
+
     fn synchronise(&mut self, e: &Event, access: Option<AnyAccess>) {
         let at = self.clocks.enter(e);
         self.forget_copy(at);

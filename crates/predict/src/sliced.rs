@@ -53,14 +53,15 @@ impl Engine for Sliced {
         if deps.is_unknown() {
             return Box::new(Osr).finish(trace, deps, stop);
         }
-        let verifier = Verifier::new(trace, deps);
+        let mut verifier = Verifier::new(trace, deps);
         let index = Index::sliced(verifier.trace(), deps);
         let mut judge = Slicing {
             deps,
             before: vec![Vec::new(); index.width()],
             turns: Turns::new(&index),
         };
-        let mut found = candidates::search(&index, &mut judge, verifier, stop);
+        let mut found = Predictions::default();
+        candidates::search(&index, &mut judge, &mut verifier, 0, &mut found, stop);
         judge.turns.account(&mut found);
         found
     }

@@ -43,10 +43,24 @@ impl Engine for SyncP {
 
     fn finish(self: Box<Self>, trace: &[Event], _: &Deps, stop: &ShouldStop<'_>) -> Predictions {
         let unknown = Deps::unknown();
-        let verifier = Verifier::new(trace, &unknown);
+        let mut verifier = Verifier::new(trace, &unknown);
         let index = Index::new(verifier.trace());
-        candidates::search(&index, &mut Preserving::new(&index), verifier, stop)
+        let mut found = Predictions::default();
+        search(&index, &mut verifier, 0, &mut found, stop);
+        found
     }
+}
+
+/// Adds the pairs whose later access is event `from` or one after it.
+pub(crate) fn search<'a>(
+    index: &Index<'a>,
+    verifier: &mut Verifier<'a>,
+    from: u32,
+    found: &mut Predictions,
+    stop: &ShouldStop<'_>,
+) {
+    let mut judge = Preserving::new(index);
+    candidates::search(index, &mut judge, verifier, from, found, stop);
 }
 
 /// The witness of one pair, if there is a sync-preserving one.

@@ -7,7 +7,32 @@
 //! the order in which the trace has the read and what follows it is no
 //! observation.
 
-use trace::{Event, Op};
+use rustc_hash::FxHashMap;
+use trace::{Event, Op, SiteId, ThreadId};
+
+/// Whether a mark means reads that came before the trace, a window of one, begins.
+pub(crate) fn reaches_before(window: &[Event]) -> bool {
+    let mut reads: FxHashMap<(ThreadId, SiteId), u32> = FxHashMap::default();
+    // Marks are rare: no need to count where there are none.
+    if !window.iter().any(|e| matches!(e.op, Op::Unsure(_))) {
+        return false;
+    }
+    for e in window {
+        match e.op {
+            Op::Read(_) | Op::AtomicRead(..) | Op::AtomicUpdate(..) => {
+                *reads.entry((e.thread, e.site)).or_default() += 1;
+            }
+            Op::Unsure(count) => {
+                let known = reads.get(&(e.thread, e.site)).copied().unwrap_or(0);
+                if known < count.max(1) {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}
 
 /// Their places in the trace, ascending.
 pub(crate) fn reads(trace: &[Event]) -> Vec<u32> {
@@ -45,7 +70,7 @@ pub(crate) fn reads(trace: &[Event]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace::{Loc, ObjId, SiteId, ThreadId};
+    use trace::{Loc, ObjId};
 
     fn event(thread: u32, site: u32, op: Op) -> Event {
         Event {
@@ -76,5 +101,7 @@ mod tests {
         let mut stray = trace;
         stray[5].site = SiteId(9);
         assert_eq!(reads(&stray), [0]);
+        assert!(!reaches_before(&trace) && !reaches_before(&two));
+        assert!(reaches_before(&stray) && reaches_before(&two[1..]));
     }
 }

@@ -22,6 +22,8 @@ const BUDGET: (u64, u64) = (16, 100_000_000);
 pub(crate) struct Verifier<'a> {
     checker: Checker<'a>,
     fault: Option<String>,
+    /// The trace breaks a rule by itself: what came then was cut off.
+    broken: bool,
     left: u64,
     unchecked: u64,
     refuted: u64,
@@ -37,15 +39,27 @@ pub(crate) enum Checked {
 
 impl<'a> Verifier<'a> {
     pub fn new(trace: &'a [Event], deps: &'a Deps) -> Verifier<'a> {
-        Verifier::with_checker(Checker::with(trace, deps), trace.len())
+        Verifier::with_checker(Checker::with(trace, deps), trace.len(), 0)
+    }
+
+    /// For a window of a run that begins after `before` events of it, with `stated` events
+    /// in front that say what held then.
+    pub fn of_window(
+        window: &'a [Event],
+        deps: &'a Deps,
+        before: u64,
+        stated: usize,
+    ) -> Verifier<'a> {
+        let shift = before as i64 - stated as i64;
+        Verifier::with_checker(Checker::with(window, deps), window.len(), shift)
     }
 
     /// For sequences.
     pub fn for_sequences(trace: &'a [Event], deps: &'a Deps) -> Verifier<'a> {
-        Verifier::with_checker(Checker::for_sequences(trace, deps), trace.len())
+        Verifier::with_checker(Checker::for_sequences(trace, deps), trace.len(), 0)
     }
 
-    fn with_checker(mut checker: Checker<'a>, events: usize) -> Verifier<'a> {
+    fn with_checker(mut checker: Checker<'a>, events: usize, shift: i64) -> Verifier<'a> {
         let mut fault = (checker.trace().len() < events)
             .then(|| "only the first four billion events were looked at".to_owned());
         let unsure = checker.unsure().len();
@@ -55,18 +69,23 @@ impl<'a> Verifier<'a> {
                  what their threads did then was not looked at"
             ));
         }
+        let mut broken = false;
         if let Err(first) = checker.possible() {
             fault = Some(format!(
                 "this trace cannot have happened from event {} of {} on, which {}; \
                  what comes then was not looked at",
-                first.at, events, first.what
+                first.at as i64 + shift,
+                events as i64 + shift,
+                first.what
             ));
             checker.truncate(first.at);
+            broken = true;
         }
         Verifier {
-            left: BUDGET.0 * checker.trace().len() as u64 + BUDGET.1,
+            left: budget(checker.trace()),
             checker,
             fault,
+            broken,
             unchecked: 0,
             refuted: 0,
         }
@@ -82,8 +101,9 @@ impl<'a> Verifier<'a> {
             self.unchecked += 1;
             return Checked::Not;
         }
+        let near = self.checker.approach(witness);
         let (done, steps) = self.checker.check_counting(witness);
-        self.left = self.left.saturating_sub(steps);
+        self.left = self.left.saturating_sub(near + steps);
         match done {
             Ok(()) => Checked::Accepted,
             Err(_) => {
@@ -110,17 +130,27 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Writes down what happened in the checks.
-    pub fn account(self, found: &mut Predictions) {
-        found.refuted += self.refuted;
-        let unchecked = (self.unchecked > 0).then(|| {
-            format!(
-                "{} witnesses were not checked: there were too many, too long ones",
-                self.unchecked
-            )
+    /// Whether the trace was cut off where it breaks a rule by itself.
+    pub fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// Writes down what happened in the checks since the last time, and begins with a new
+    /// budget.
+    pub fn account(&mut self, found: &mut Predictions) {
+        found.refuted += std::mem::take(&mut self.refuted);
+        let unchecked = std::mem::take(&mut self.unchecked);
+        let unchecked = (unchecked > 0).then(|| {
+            format!("{unchecked} witnesses were not checked: there were too many, too long ones")
         });
-        if let Some(why) = self.fault.or(unchecked) {
+        if let Some(why) = self.fault.clone().or(unchecked) {
             found.incomplete.get_or_insert(why);
         }
+        self.left = budget(self.checker.trace());
     }
+}
+
+/// The steps that checks may take.
+fn budget(trace: &[Event]) -> u64 {
+    BUDGET.0 * trace.len() as u64 + BUDGET.1
 }

@@ -30,7 +30,7 @@ use crate::deps::Deps;
 use crate::found::Predictions;
 use crate::history::{History, Past, report};
 use crate::signals;
-use crate::{Engine, ShouldStop};
+use crate::{Engine, ShouldStop, map_growth};
 use detect::{AnyAccess, InitIntervals};
 use order::{ClockView, Epoch, Tid, VectorClock};
 use rustc_hash::FxHashMap;
@@ -161,6 +161,16 @@ impl Engine for Wcp {
             }
             self.events += 1;
         }
+    }
+
+    fn growth(&self, events: usize) -> usize {
+        let moving = |len: usize, capacity: usize, size: usize| match len + events > capacity {
+            true => 2 * (capacity + events) * size,
+            false => 0,
+        };
+        map_growth(&self.var_numbers, events)
+            + map_growth(&self.touched, events)
+            + moving(self.vars.len(), self.vars.capacity(), size_of::<History>())
     }
 
     fn finish(self: Box<Self>, _: &[Event], _: &Deps, _: &ShouldStop<'_>) -> Predictions {

@@ -89,8 +89,10 @@ pub struct Guided {
     /// Who could have made a step then, and neither did nor was about to let time pass itself.
     instead: Vec<Thread>,
     diverged: Option<Box<Divergence>>,
-    /// Steps that were made, but for those of idle threads.
+    /// Steps that others could notice, but for those of idle threads.
     steps: u64,
+    /// Whose turn it was when there was nobody but threads that give way.
+    gave_way: Option<Thread>,
     /// No thread can go on, and those in loops look once more.
     last_look: Option<LastLook>,
     /// Names ran out.
@@ -121,6 +123,7 @@ impl Guided {
             instead: vec![],
             diverged: None,
             steps: 0,
+            gave_way: None,
             last_look: None,
             is_blurred: false,
             is_over: false,
@@ -393,7 +396,9 @@ impl Guided {
     fn took(&mut self, thread: Thread, label: &Label) {
         let made = self.rules.step(label);
         if let Some(known) = self.threads.get_mut(thread as usize) {
-            self.steps += u64::from(known.idle_since.take().is_none());
+            // What nobody can notice ends nobody's idleness, nor does a step of the idle.
+            let was_idle = known.idle_since.take().is_some();
+            self.steps += u64::from(!was_idle && label.op != explore::Op::Local);
             known.result = Some(made);
             // Sleeping is no part of what it waits for.
             if label.op != explore::Op::Sleep || made.cleared {
@@ -509,9 +514,15 @@ impl Guided {
             }
         }
         self.standing = standing;
-        if ready.is_empty() || !self.guide.is_free() {
+        if !self.guide.is_free() {
             ready.append(&mut giving_way);
             ready.sort_unstable_by_key(|(thread, _)| *thread);
+        } else if ready.is_empty() {
+            // In turn, or one who polls would keep the others from going on for ever.
+            giving_way.sort_unstable_by_key(|(t, _)| (Some(*t) <= self.gave_way, *t));
+            giving_way.truncate(1);
+            self.gave_way = giving_way.first().map(|(t, _)| *t);
+            ready = giving_way;
         }
         if ready.is_empty() || self.is_over || self.diverged.is_some() {
             let next = late.or(ready.first().map(|(t, _)| *t));

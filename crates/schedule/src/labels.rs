@@ -33,7 +33,7 @@ impl<'a> Labels<'a> {
                     labels.count(None, &hit.first.op);
                     labels.count(None, &hit.second.op);
                 }
-                Entry::Tick | Entry::Note(_) => {}
+                Entry::Tick | Entry::Saw { .. } | Entry::Note(_) => {}
             }
         }
         labels

@@ -11,8 +11,10 @@
 //! `guided` follows an exploration of all schedules (crate `explore`).
 //! `world` keeps track of who is enabled; `log` is what is kept of a run,
 //! `replay` repeats it from there, `table` shows it; `delays` are those that it needs;
-//! `progress` tells livelocks; `partial_order` tells which runs are really different.
+//! `reduce` finds the shortest run that shows a finding;
+//! `progress` tells livelocks; `adversary` says which write a racy read sees; `partial_order` tells which runs are really different.
 
+mod adversary;
 pub mod contest;
 mod decider;
 mod delays;
@@ -24,6 +26,7 @@ mod op;
 mod partial_order;
 pub mod progress;
 mod random;
+pub mod reduce;
 mod registry;
 mod replay;
 mod state;
@@ -32,6 +35,7 @@ pub mod strategies;
 mod strategy;
 pub mod table;
 
+pub use adversary::Adversary;
 pub use contest::{Disturbance, Noise};
 pub use decider::Decider;
 pub use delays::Delay;

@@ -26,7 +26,9 @@ mod time;
 
 pub use ranges::Range;
 
+use crate::adversary::Adversary;
 use crate::delays::Delays;
+use crate::log::ReadySet;
 use crate::progress::{Progress, Verdict};
 use crate::status::{Blocked, Counts, Next, Status, Trail, Wake, Why};
 use crate::{
@@ -73,6 +75,7 @@ pub struct SchedulerState {
     timers: BTreeSet<(u64, u64, Thread)>,
     order: u64,
     rng: Rng,
+    adversary: Adversary,
     progress: Progress,
     /// The program has looked at the clock since time last leapt.
     clock_seen: bool,
@@ -89,6 +92,8 @@ pub struct SchedulerState {
     delays: Delays,
     /// The run is part of an exploration.
     guided: bool,
+    /// The trail says who else could have gone on.
+    tells_ready: bool,
 }
 
 fn op(kind: Kind, site: u32, obj: u64) -> Op {
@@ -118,6 +123,7 @@ impl SchedulerState {
             order: 0,
             // Not the strategy's own numbers, or the two would go together.
             rng: Rng::new(seed ^ 0x6e6f_7469_6679),
+            adversary: Adversary::new(seed),
             progress: Progress::default(),
             clock_seen: false,
             leap: time::LEAP,
@@ -127,7 +133,13 @@ impl SchedulerState {
             spurious: 0,
             trail: vec![],
             delays: Delays::default(),
+            tells_ready: false,
         }
+    }
+
+    /// The trail is to say at each decision who could have gone on.
+    pub fn tell_ready(&mut self) {
+        self.tells_ready = true;
     }
 
     /// Wakes a thread that waits or is parked for no reason, about once in so many
@@ -376,6 +388,17 @@ impl SchedulerState {
         }
     }
 
+    /// A read of the running thread may see one of so many writes; which it sees, the newest being 0.
+    pub fn see(&mut self, me: Thread, site: u32, candidates: usize) -> usize {
+        let sees = match &mut self.decider {
+            Decider::Strategy(_) => self.adversary.pick(me, site, candidates),
+            Decider::Replay(replay) => replay.see(candidates),
+            Decider::Guided(_) => 0,
+        };
+        self.trail.push(Trail::Saw(sees as u32));
+        sees
+    }
+
     /// Somebody may have become ready while nobody was running.
     pub fn resume(&mut self) -> Next {
         match self.running {
@@ -446,6 +469,10 @@ impl SchedulerState {
             if self.counts.steps >= self.max_steps {
                 return Next::Limit;
             }
+            if self.tells_ready {
+                let set = self.ready_set();
+                self.trail.push(Trail::Ready(set));
+            }
             let chosen = if self.fair {
                 self.fairly()
             } else {
@@ -482,6 +509,15 @@ impl SchedulerState {
                 Verdict::Livelock => return Next::Livelock,
             }
             return self.run(chosen);
+        }
+    }
+
+    /// Who could go on now, without those that give way.
+    fn ready_set(&self) -> ReadySet {
+        let goes_on = self.ready.iter().filter(|r| !r.op.kind.gives_way());
+        ReadySet {
+            threads: goes_on.map(|r| r.thread).collect(),
+            may_tick: !self.timers.is_empty(),
         }
     }
 

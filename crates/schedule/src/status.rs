@@ -1,5 +1,6 @@
 //! What can be said of a thread of a controlled run, and of the run as a whole.
 
+use crate::log::ReadySet;
 use crate::op::{Op, Ready, Thread};
 
 /// What a blocked thread waits for.
@@ -74,9 +75,13 @@ pub struct Counts {
 }
 
 /// A step of the run, for its log.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Trail {
+    /// Who could go on with the decision that follows; see [`crate::log::ReadySet`].
+    Ready(ReadySet),
     Step(Ready),
     /// Time passed to the next deadline although somebody could have run.
     Tick,
+    /// A read saw this one of the writes that it could see, the newest being 0.
+    Saw(u32),
 }

@@ -97,6 +97,7 @@ impl Table {
                     }
                     Entry::Tick => table.rows.push(Row::Note("time passes".into())),
                     Entry::Hit(hit) => table.rows.push(Row::Note(race(&labels, hit))),
+                    Entry::Saw { .. } => table.rows.extend(entry.stale().map(Row::Note)),
                     Entry::Note(text) => table.rows.push(Row::Note(text.clone())),
                 }
             }

@@ -437,6 +437,13 @@ fn spinning_java() -> Vec<(&'static str, Program)> {
             "spinplainstatic",
             together([until(|reg| read(reg, P), 1), vec![write(P, 1)]]),
         ),
+        (
+            "spinanswer",
+            together([
+                body([waits.clone(), vec![write(P, 1)]]),
+                body([sets.clone(), until(|reg| read(reg, P), 1)]),
+            ]),
+        ),
         ("spinatomic", together([sees.clone(), publishes.clone()])),
         ("spinhandle", together([sees, publishes])),
         ("spinmethod", together([any_set, vec![store(Y, 1)]])),

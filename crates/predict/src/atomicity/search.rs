@@ -69,7 +69,7 @@ impl Spans {
     }
 }
 
-struct Search<'i, 'a> {
+pub(super) struct Search<'i, 'a> {
     index: &'i Index<'a>,
     deps: &'i Deps,
     verifier: Verifier<'a>,
@@ -86,10 +86,10 @@ struct Search<'i, 'a> {
 /// An attempt: the unit's two accesses, and others' first and last, with the
 /// threads of both.
 #[derive(Clone, Copy)]
-struct Attempt {
-    unit: [u32; 2],
-    other: [u32; 2],
-    threads: [u32; 2],
+pub(super) struct Attempt {
+    pub unit: [u32; 2],
+    pub other: [u32; 2],
+    pub threads: [u32; 2],
 }
 
 pub(super) fn search<'a>(
@@ -98,33 +98,7 @@ pub(super) fn search<'a>(
     units: &[Unit],
     verifier: Verifier<'a>,
 ) -> Violations {
-    let mut accesses = Accesses::default();
-    for (at, e) in (0u32..).zip(index.events) {
-        let var = index.var[at as usize];
-        if var == NONE || !index.contended[var as usize] {
-            continue;
-        }
-        let write = AnyAccess::from_op(e.op).is_some_and(|a| a.write);
-        let threads = accesses.entry(var).or_default();
-        let me = index.thread(at);
-        match threads.iter_mut().find(|(thread, _)| *thread == me) {
-            Some((_, list)) => list.push((at, write)),
-            None => threads.push((me, vec![(at, write)])),
-        }
-    }
-    let mut search = Search {
-        index,
-        deps,
-        verifier,
-        turns: Turns::new(index),
-        accesses,
-        spans: Spans::new(index, units),
-        tried: FxHashMap::default(),
-        known: FxHashSet::default(),
-        left: BUDGET.0 * index.events.len() as u64 + BUDGET.1,
-        skipped: 0,
-        found: Violations::default(),
-    };
+    let mut search = Search::new(index, deps, units, verifier);
     for unit in units {
         if (unit.last as usize) < index.events.len() {
             search.unit(unit);
@@ -133,8 +107,94 @@ pub(super) fn search<'a>(
     search.finish()
 }
 
-impl Search<'_, '_> {
-    fn finish(mut self) -> Violations {
+impl<'i, 'a> Search<'i, 'a> {
+    pub fn new(
+        index: &'i Index<'a>,
+        deps: &'i Deps,
+        units: &[Unit],
+        verifier: Verifier<'a>,
+    ) -> Search<'i, 'a> {
+        let mut accesses = Accesses::default();
+        for (at, e) in (0u32..).zip(index.events) {
+            let var = index.var[at as usize];
+            if var == NONE || !index.contended[var as usize] {
+                continue;
+            }
+            let write = AnyAccess::from_op(e.op).is_some_and(|a| a.write);
+            let threads = accesses.entry(var).or_default();
+            let me = index.thread(at);
+            match threads.iter_mut().find(|(thread, _)| *thread == me) {
+                Some((_, list)) => list.push((at, write)),
+                None => threads.push((me, vec![(at, write)])),
+            }
+        }
+        Search {
+            index,
+            deps,
+            verifier,
+            turns: Turns::new(index),
+            accesses,
+            spans: Spans::new(index, units),
+            tried: FxHashMap::default(),
+            known: FxHashSet::default(),
+            left: BUDGET.0 * index.events.len() as u64 + BUDGET.1,
+            skipped: 0,
+            found: Violations::default(),
+        }
+    }
+
+    /// Accesses of other threads to what the unit's last access is about, with their threads:
+    /// those between first, then those near, two of each statement.
+    pub fn others(&self, a: u32, z: u32, me: u32) -> Vec<(u32, u32)> {
+        let var = self.index.var[z as usize];
+        let mut all: Vec<(u32, u32)> = Vec::new();
+        let threads = self.accesses.get(&var).map_or(&[][..], Vec::as_slice);
+        for (thread, list) in threads.iter().filter(|(t, _)| *t != me) {
+            let [from, to] = [a, z].map(|e| list.partition_point(|(other, _)| *other < e));
+            let near = { list[from..to].iter().take(64) }
+                .chain(list[to..].iter().take(64))
+                .chain(list[..from].iter().rev().take(64));
+            let mut seen: Vec<(SiteId, bool)> = Vec::new();
+            for (event, write) in near {
+                let key = (self.index.events[*event as usize].site, *write);
+                if seen.iter().filter(|s| **s == key).count() < 2 {
+                    seen.push(key);
+                    all.push((*event, *thread));
+                }
+            }
+        }
+        all
+    }
+
+    /// An order in which the other's accesses come between, and the checker's word for it.
+    pub fn witness(&mut self, attempt: Attempt, tries: u32) -> Option<Vec<u32>> {
+        if self.excluded(attempt) {
+            return None;
+        }
+        let [a, z] = attempt.unit;
+        let [b, c] = attempt.other;
+        let marked: &[u32] = if b == c { &[a, b, z] } else { &[a, b, c, z] };
+        for stop in self.stops(attempt) {
+            if self.left == 0 {
+                self.skipped += 1;
+                return None;
+            }
+            let Some(order) = self.order(attempt, stop, tries) else {
+                continue;
+            };
+            if self.verifier.check_sequence(&order, marked) == Checked::Accepted {
+                return Some(order);
+            }
+        }
+        None
+    }
+
+    /// An attempt is not made.
+    pub fn skip(&mut self) {
+        self.skipped += 1;
+    }
+
+    pub fn finish(mut self) -> Violations {
         let mut account = crate::found::Predictions::default();
         self.verifier.account(&mut account);
         self.found.refuted = account.refuted;
@@ -161,7 +221,7 @@ impl Search<'_, '_> {
         events.iter().filter(shared).take(MOST).copied().collect()
     }
 
-    fn writes(&self, event: u32) -> bool {
+    pub fn writes(&self, event: u32) -> bool {
         AnyAccess::from_op(self.index.events[event as usize].op).is_some_and(|a| a.write)
     }
 
@@ -312,39 +372,29 @@ impl Search<'_, '_> {
             self.skipped += 1;
             return;
         }
-        let marked: &[u32] = if b == c { &[a, b, z] } else { &[a, b, c, z] };
-        for stop in self.stops(attempt) {
-            if self.left == 0 {
-                self.skipped += 1;
-                return;
-            }
-            let Some(order) = self.order(attempt, stop, tries) else {
-                continue;
-            };
-            if self.verifier.check_sequence(&order, marked) != Checked::Accepted {
-                continue;
-            }
-            self.known.insert(key);
-            let part = |event: &u32| {
-                let e = &self.index.events[*event as usize];
-                let access = AnyAccess::from_op(e.op)?;
-                Some(Part {
-                    thread: e.thread,
-                    site: e.site,
-                    loc: access.loc,
-                    write: access.write,
-                    event: *event,
-                })
-            };
-            self.found.list.push(Violation {
-                unit: unit.what,
-                begin,
-                pattern,
-                accesses: marked.iter().filter_map(part).collect(),
-                witness: order,
-            });
+        let Some(order) = self.witness(attempt, tries) else {
             return;
-        }
+        };
+        self.known.insert(key);
+        let part = |event: &u32| {
+            let e = &self.index.events[*event as usize];
+            let access = AnyAccess::from_op(e.op)?;
+            Some(Part {
+                thread: e.thread,
+                site: e.site,
+                loc: access.loc,
+                write: access.write,
+                event: *event,
+            })
+        };
+        let marked: &[u32] = if b == c { &[a, b, z] } else { &[a, b, c, z] };
+        self.found.list.push(Violation {
+            unit: unit.what,
+            begin,
+            pattern,
+            accesses: marked.iter().filter_map(part).collect(),
+            witness: order,
+        });
     }
 
     /// Whether a critical section that the unit does not leave between its

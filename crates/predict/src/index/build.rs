@@ -68,12 +68,17 @@ impl<'i, 'a> Builder<'i, 'a> {
         }
     }
 
-    pub fn build(mut self) {
+    /// How many events were taken in before the clocks took `clocks` bytes: all, as a rule.
+    pub fn build(mut self, clocks: usize) -> usize {
         for at in 0..self.index.events.len() {
+            if self.index.clocks.len() * size_of::<u32>() > clocks {
+                return at;
+            }
             let e = self.index.events[at];
             let thread = self.index.thread(at as u32);
             self.event(at as u32, thread, &e);
         }
+        self.index.events.len()
     }
 
     fn event(&mut self, at: u32, me: u32, e: &Event) {

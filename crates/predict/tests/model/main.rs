@@ -5,3 +5,6 @@ mod atomicity;
 mod oracle;
 mod properties;
 mod soundness;
+mod stale;
+mod stale_pieces;
+mod windows;

@@ -40,7 +40,7 @@ impl Loop {
 struct Iteration {
     of: Loop,
     state: i64,
-    /// How many steps of any thread were made before it, but for those of idle ones.
+    /// How many steps that others could notice were made before it, but for those of idle threads.
     began: u64,
     /// It was just begun by a jump back, after one that waits for these.
     is_next: bool,

@@ -70,10 +70,38 @@ pub enum Entry {
     },
     /// Time passed to the next deadline.
     Tick,
+    /// So many reads in a row saw this one of the writes that each could see, the newest being 0.
+    Saw {
+        which: u32,
+        times: u64,
+    },
     /// A race stood ready and was decided.
     Hit(Hit),
     /// Anything else worth knowing, as text.
     Note(String),
+}
+
+/// Who could have gone on at a decision, without those that gave way.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ReadySet {
+    pub threads: Vec<Thread>,
+    /// Somebody slept or waited with a deadline: time could have passed.
+    pub may_tick: bool,
+}
+
+/// A plain access of a run that is made to tell a finding: also those that are no steps, because
+/// nobody else could go on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Told {
+    /// How many entries the log has before it.
+    pub at: usize,
+    pub thread: Thread,
+    /// Without an object if that has no number.
+    pub op: Op,
+    /// The program's call in which it is made, inside the JDK.
+    pub call: Option<u32>,
+    /// What the variable holds right before, as Java would write it: `null`, `3`, `"a text"`, `a Line`.
+    pub value: String,
 }
 
 /// How a run ended.
@@ -92,11 +120,29 @@ pub struct Log {
     pub sites: BTreeMap<u32, Site>,
     /// By number of a step that was made inside the JDK: the program's call in which it was.
     pub calls: BTreeMap<u64, u32>,
+    /// By number of a decision (a step or a tick): who could have gone on. Only of runs that
+    /// are made to tell a finding.
+    pub ready: BTreeMap<u64, ReadySet>,
+    /// Accesses with values. Only of such runs.
+    pub told: Vec<Told>,
     pub entries: Vec<Entry>,
     pub end: Option<End>,
     /// The end is there, nothing follows it, and what it says of the steps is
     /// true of those that were read.
     pub complete: bool,
+}
+
+impl Entry {
+    /// Reads that saw older values, in words.
+    pub fn stale(&self) -> Option<String> {
+        match self {
+            Entry::Saw { which, times } if *which > 0 => Some(match times {
+                1 => "the read sees an older value".to_owned(),
+                _ => format!("{times} reads in a row see older values"),
+            }),
+            _ => None,
+        }
+    }
 }
 
 impl Log {
@@ -137,5 +183,11 @@ impl Digest {
 
     pub(crate) fn tick(&mut self) {
         self.word(u64::MAX);
+    }
+
+    pub(crate) fn saw(&mut self, which: u32, times: u64) {
+        self.word(u64::MAX - 1);
+        self.word(u64::from(which));
+        self.word(times);
     }
 }

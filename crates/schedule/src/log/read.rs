@@ -1,8 +1,10 @@
 //! Reading a log, up to its end or to the last record that is whole.
 
 use super::model::{Model, STEP};
-use super::write::{CALL, END, HEADER, HIT, MAJOR, NOTE, SIGNATURE, SITE, THREAD, TICK};
-use super::{Digest, End, Entry, Header, Log, Site, ThreadRow};
+use super::write::{
+    CALL, END, HEADER, HIT, MAJOR, NOTE, READY, SAW, SIGNATURE, SITE, THREAD, TICK, TOLD,
+};
+use super::{Digest, End, Entry, Header, Log, ReadySet, Site, ThreadRow, Told};
 use crate::op::{Hit, Kind, Op, Ready};
 use encoding::varint::Input;
 use rustc_hash::FxHashMap;
@@ -48,6 +50,7 @@ struct Reader {
     identities: FxHashMap<u32, u64>,
     digest: Digest,
     steps: u64,
+    ticks: u64,
     /// Of the step that comes next.
     call: Option<u32>,
 }
@@ -70,6 +73,7 @@ impl Reader {
         }
         if tag == TICK {
             self.digest.tick();
+            self.ticks += 1;
             self.log.entries.push(Entry::Tick);
             return Some(());
         }
@@ -95,6 +99,30 @@ impl Reader {
                 second: ready(&mut row)?,
             })),
             CALL => self.call = Some(row.u32()?),
+            SAW => {
+                let (which, times) = (row.u32()?, row.u64()?);
+                self.digest.saw(which, times);
+                self.log.entries.push(Entry::Saw { which, times });
+            }
+            READY => {
+                let may_tick = row.u64()? != 0;
+                let mut threads = Vec::new();
+                for _ in 0..row.u64()? {
+                    threads.push(row.u32()?);
+                }
+                let set = ReadySet { threads, may_tick };
+                self.log.ready.insert(self.steps + self.ticks, set);
+            }
+            TOLD => {
+                let Ready { thread, op } = ready(&mut row)?;
+                self.log.told.push(Told {
+                    at: self.log.entries.len(),
+                    thread,
+                    op,
+                    call: row.option_u32()?,
+                    value: row.text()?,
+                });
+            }
             NOTE => self.log.entries.push(Entry::Note(row.text()?)),
             END => {
                 let end = End {

@@ -1,7 +1,7 @@
 //! Writing a log as the run goes: one write a record.
 
 use super::model::Model;
-use super::{Digest, End, Header, Site};
+use super::{Digest, End, Header, ReadySet, Site};
 use crate::op::{Hit, Op, Ready, Thread};
 use encoding::varint::{put, put_option, put_text};
 use rustc_hash::FxHashMap;
@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 pub(super) const SIGNATURE: [u8; 8] = [0x89, b'P', b'F', b'S', 0x0D, 0x0A, 0x1A, 0x0A];
 pub(super) const MAJOR: u16 = 1;
-pub(super) const MINOR: u16 = 2;
+pub(super) const MINOR: u16 = 3;
 
 /// Tags of records other than steps and ticks; each is followed by the length
 /// of what follows.
@@ -21,6 +21,17 @@ pub(super) const HIT: u8 = 4;
 pub(super) const NOTE: u8 = 5;
 pub(super) const END: u8 = 6;
 pub(super) const CALL: u8 = 7;
+pub(super) const SAW: u8 = 8;
+pub(super) const READY: u8 = 9;
+pub(super) const TOLD: u8 = 10;
+
+fn put_ready(p: &mut Vec<u8>, Ready { thread, op }: &Ready) {
+    put(p, u64::from(*thread));
+    put(p, op.kind as u64);
+    put(p, u64::from(op.site));
+    put(p, op.obj);
+    put(p, u64::from(op.slot));
+}
 
 #[derive(Debug)]
 pub struct Writer<W> {
@@ -102,6 +113,32 @@ impl<W: Write> Writer<W> {
         self.row(CALL, |p| put(p, u64::from(site)))
     }
 
+    /// Who could go on with the decision that follows.
+    pub fn ready(&mut self, set: &ReadySet) -> io::Result<()> {
+        self.row(READY, |p| {
+            put(p, u64::from(set.may_tick));
+            put(p, set.threads.len() as u64);
+            for thread in &set.threads {
+                put(p, u64::from(*thread));
+            }
+        })
+    }
+
+    /// An access is made now, to a variable that holds this value.
+    pub fn told(
+        &mut self,
+        thread: Thread,
+        op: &Op,
+        call: Option<u32>,
+        value: &str,
+    ) -> io::Result<()> {
+        self.row(TOLD, |p| {
+            put_ready(p, &Ready { thread, op: *op });
+            put_option(p, call.map(u64::from));
+            put_text(p, value);
+        })
+    }
+
     /// What a strategy decided: a log has a step or a tick for every pick.
     pub fn step(&mut self, thread: Thread, op: &Op) -> io::Result<()> {
         let site = self.identity(op.site);
@@ -119,16 +156,20 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&[TICK])
     }
 
+    /// So many reads in a row saw this one of the writes that they could see.
+    pub fn saw(&mut self, which: u32, times: u64) -> io::Result<()> {
+        self.digest.saw(which, times);
+        self.row(SAW, |p| {
+            put(p, u64::from(which));
+            put(p, times);
+        })
+    }
+
     pub fn hit(&mut self, hit: &Hit) -> io::Result<()> {
         self.row(HIT, |p| {
             put(p, hit.step);
-            for Ready { thread, op } in [hit.first, hit.second] {
-                put(p, u64::from(thread));
-                put(p, op.kind as u64);
-                put(p, u64::from(op.site));
-                put(p, op.obj);
-                put(p, u64::from(op.slot));
-            }
+            put_ready(p, &hit.first);
+            put_ready(p, &hit.second);
         })
     }
 

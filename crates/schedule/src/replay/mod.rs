@@ -40,6 +40,8 @@ pub struct Replay {
     /// Who went before whom, by step.
     races: FxHashMap<u64, Vec<(Thread, Thread)>>,
     hits: Vec<Hit>,
+    /// What reads saw, the last first: which write, and how many of them.
+    saw: Vec<(u32, u64)>,
     divergence: Option<Divergence>,
 }
 
@@ -48,12 +50,18 @@ impl Replay {
     /// that is about to begin.
     pub fn new(log: Log, identify: impl Fn(u32) -> Option<u64> + Send + 'static) -> Replay {
         let mut races: FxHashMap<u64, Vec<_>> = FxHashMap::default();
+        let mut saw = Vec::new();
         for entry in &log.entries {
-            if let Entry::Hit(hit) = entry {
-                let pair = (hit.first.thread, hit.second.thread);
-                races.entry(hit.step).or_default().push(pair);
+            match entry {
+                Entry::Hit(hit) => {
+                    let pair = (hit.first.thread, hit.second.thread);
+                    races.entry(hit.step).or_default().push(pair);
+                }
+                Entry::Saw { which, times } => saw.push((*which, *times)),
+                _ => {}
             }
         }
+        saw.reverse();
         Replay {
             then: log.sites.iter().map(|(n, s)| (*n, s.identity())).collect(),
             now: FxHashMap::default(),
@@ -63,6 +71,7 @@ impl Replay {
             identify: Box::new(identify),
             races,
             hits: Vec::new(),
+            saw,
             divergence: None,
         }
     }
@@ -80,7 +89,7 @@ impl Replay {
                     }
                 }
                 Entry::Tick if self.steps >= step => return Expected::Tick,
-                Entry::Tick | Entry::Hit(_) | Entry::Note(_) => {}
+                Entry::Tick | Entry::Hit(_) | Entry::Saw { .. } | Entry::Note(_) => {}
             }
         }
         Expected::Nothing
@@ -98,6 +107,18 @@ impl Replay {
             (then, known) => then == known,
         };
         same_site && Op { site: 0, ..*logged } == Op { site: 0, ..*now }
+    }
+
+    /// Which write the next read saw. A run that reads otherwise has another digest.
+    pub fn see(&mut self, candidates: usize) -> usize {
+        while let Some((which, left)) = self.saw.last_mut() {
+            if *left > 0 {
+                *left -= 1;
+                return (*which as usize).min(candidates.saturating_sub(1));
+            }
+            self.saw.pop();
+        }
+        0
     }
 
     /// Where the run left the one that it was to repeat.

@@ -2,8 +2,9 @@
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
-use schedule::log::{End, Entry, Header, Log, Site, ThreadRow, Writer, read};
+use schedule::log::{End, Entry, Header, Log, ReadySet, Site, ThreadRow, Told, Writer, read};
 use schedule::{Hit, Kind, Op, Ready};
+use std::collections::BTreeMap;
 use test_support::exercise::schedule_log as exercise;
 
 fn op() -> impl Strategy<Value = Op> {
@@ -30,6 +31,7 @@ fn entry() -> impl Strategy<Value = Entry> {
         1 => Just(Entry::Tick),
         1 => (any::<u64>(), ready(), ready())
             .prop_map(|(step, first, second)| Entry::Hit(Hit { step, first, second })),
+        1 => (any::<u32>(), any::<u64>()).prop_map(|(which, times)| Entry::Saw { which, times }),
         1 => ".{0,20}".prop_map(Entry::Note),
     ]
 }
@@ -48,6 +50,23 @@ fn site() -> impl Strategy<Value = Site> {
             target,
         },
     )
+}
+
+/// Accesses that are told, by their places, and who could go on at decisions.
+fn more() -> impl Strategy<Value = (Vec<Told>, BTreeMap<u64, ReadySet>)> {
+    let told = (0..60usize, ready(), any::<Option<u32>>(), ".{0,9}").prop_map(
+        |(at, Ready { thread, op }, call, value)| Told {
+            at,
+            thread,
+            op,
+            // Numbers are written one higher, so that 0 is none.
+            call: call.map(|call| call >> 1),
+            value,
+        },
+    );
+    let set = (vec(any::<u32>(), 0..4), any::<bool>())
+        .prop_map(|(threads, may_tick)| ReadySet { threads, may_tick });
+    (vec(told, 0..8), btree_map(0u64..60, set, 0..8))
 }
 
 pub fn logs() -> impl Strategy<Value = Log> {
@@ -71,25 +90,35 @@ pub fn logs() -> impl Strategy<Value = Log> {
         btree_map(prop_oneof![0u32..20, any::<u32>()], site(), 0..6),
         vec(entry(), 0..60),
         btree_map(0u64..60, any::<u32>(), 0..6),
+        more(),
         ".{0,9}",
     )
-        .prop_map(|(header, threads, sites, entries, mut calls, outcome)| {
-            let is_step = |e: &&Entry| matches!(e, Entry::Step { .. });
-            let steps = entries.iter().filter(is_step).count() as u64;
-            calls.retain(|step, _| *step < steps);
-            Log {
-                header,
-                threads,
-                sites,
-                calls,
-                entries,
-                end: Some(End {
-                    outcome,
-                    ..End::default()
-                }),
-                complete: true,
-            }
-        })
+        .prop_map(
+            |(header, threads, sites, entries, mut calls, more, outcome)| {
+                let (mut told, mut ready) = more;
+                let is_step = |e: &&Entry| matches!(e, Entry::Step { .. });
+                let steps = entries.iter().filter(is_step).count() as u64;
+                calls.retain(|step, _| *step < steps);
+                let ticks = entries.iter().filter(|e| **e == Entry::Tick).count() as u64;
+                ready.retain(|decision, _| *decision < steps + ticks);
+                told.retain(|told| told.at <= entries.len());
+                told.sort_by_key(|told| told.at);
+                Log {
+                    header,
+                    threads,
+                    sites,
+                    calls,
+                    ready,
+                    told,
+                    entries,
+                    end: Some(End {
+                        outcome,
+                        ..End::default()
+                    }),
+                    complete: true,
+                }
+            },
+        )
 }
 
 proptest! {

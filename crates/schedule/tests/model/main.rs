@@ -6,5 +6,6 @@ mod figures;
 mod may_trigger;
 mod purity;
 mod races;
+mod reduce;
 mod replay;
 mod world;
