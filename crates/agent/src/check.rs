@@ -212,15 +212,29 @@ impl Agent {
     }
 
     pub fn init_end(&self, clock: RawClock, epoch: i64) {
-        let slots = self
-            .threads
-            .lock()
-            .unwrap_or_else(|e| e.into_inner())
-            .slot_count()
-            .min(MAX_SLOTS);
-        let known: VectorClock = (0..slots).map(|s| clock.get(s as Tid)).collect();
+        let known = self.known(clock);
         let mut check = self.check.lock().unwrap_or_else(|e| e.into_inner());
         check.inits.end(0, bridge_epoch(epoch), known);
+    }
+
+    /// If the epoch lies in a static initialiser that has ended, what it did is known to who asks.
+    pub fn learn_of_initialiser(&self, clock: RawClock, epoch: Epoch) {
+        let check = self.check.lock().unwrap_or_else(|e| e.into_inner());
+        for (slot, known) in { check.inits.excuse(epoch) }
+            .into_iter()
+            .flat_map(VectorClock::iter)
+        {
+            if known > clock.get(slot) {
+                clock.set(slot, known as u32);
+            }
+        }
+    }
+
+    /// All that a thread knows, as it stands.
+    pub fn known(&self, clock: RawClock) -> VectorClock {
+        let threads = self.threads.lock().unwrap_or_else(|e| e.into_inner());
+        let slots = threads.slot_count().min(MAX_SLOTS);
+        (0..slots).map(|s| clock.get(s as Tid)).collect()
     }
 
     pub fn sample(&self, epoch: i64, site: u32, held: &str) {

@@ -147,16 +147,17 @@ impl Agent {
         for s in &rewritten.skipped {
             self.skip(&rewritten.name, Some(&s.method), &s.why);
         }
-        // Loaded when the first virtual thread is made.
-        if rewritten.name == "java/lang/VirtualThread$VThreadContinuation" {
+        // Loaded when the first virtual thread is made that is to share a carrier with others, which
+        // under control happens only where nobody could ask the JVM not to (driver/src/options.rs).
+        if rewritten.name == "java/lang/VirtualThread$VThreadContinuation"
+            && let Some(control) = &self.control
+        {
             self.findings.write(Line::Unwatched {
                 what: "virtual threads".into(),
             });
-            if let Some(control) = &self.control {
-                control.name_uncontrolled(self, Cause::Other, "virtual threads");
-                // A thread that waits for one of them is not stuck.
-                control.has_helpers();
-            }
+            control.name_uncontrolled(self, Cause::Other, "virtual threads");
+            // A thread that waits for one of them is not stuck.
+            control.has_helpers();
         }
         if rewritten.name == "sun/security/provider/NativePRNG"
             && let Some(control) = &self.control

@@ -45,12 +45,20 @@ pub fn install(agent: &Agent) -> Result<(), Fatal> {
             "this JVM does not let an agent see every class (is it HotSpot 17 or later?)",
         ));
     }
+    // Under control every virtual thread has a thread of the system's to itself
+    // (driver/src/options.rs), and the JVM tells of it as of a virtual one. Older ones have none.
+    let virtual_threads =
+        agent.control.is_some() && jvmti.add_capabilities(&[capability::SUPPORT_VIRTUAL_THREADS]);
     let mut callbacks = Callbacks::new();
     callbacks.set(event::VM_START, vm_start as *const c_void);
     callbacks.set(event::VM_INIT, vm_init as *const c_void);
     callbacks.set(event::VM_DEATH, vm_death as *const c_void);
     callbacks.set(event::THREAD_START, thread_start as *const c_void);
     callbacks.set(event::THREAD_END, thread_end as *const c_void);
+    if virtual_threads {
+        callbacks.set(event::VIRTUAL_THREAD_START, thread_start as *const c_void);
+        callbacks.set(event::VIRTUAL_THREAD_END, thread_end as *const c_void);
+    }
     callbacks.set(event::MONITOR_CONTENDED_ENTER, contended as *const c_void);
     callbacks.set(event::MONITOR_CONTENDED_ENTERED, entered as *const c_void);
     callbacks.set(
@@ -136,6 +144,8 @@ extern "system" fn vm_init(_: RawEnv, env: Jni, thread: Ref) {
                 ));
             }
             for e in [
+                event::VIRTUAL_THREAD_START,
+                event::VIRTUAL_THREAD_END,
                 event::MONITOR_CONTENDED_ENTER,
                 event::MONITOR_CONTENDED_ENTERED,
                 event::GARBAGE_COLLECTION_START,

@@ -14,6 +14,9 @@ use order::{ClockView, Epoch, Tid};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+/// Slots of dead threads that a new one asks for.
+const MOST_LOOKED_AT: usize = 256;
+
 #[derive(Clone, Debug)]
 pub struct Thread {
     pub id: u32,
@@ -65,7 +68,7 @@ impl Threads {
         let test = creator.and_then(|id| self.get(id)).map_or(0, |t| t.test);
         self.all.push(Thread {
             id,
-            name,
+            name: or_unnamed(name, id),
             system,
             creator,
             created,
@@ -77,7 +80,10 @@ impl Threads {
             return clock;
         }
         let known = |(slot, last): &(Tid, u64)| parent.is_some_and(|p| p.get(*slot) >= *last);
-        let place = self.free.iter().position(known).or_else(|| {
+        // The longest dead are the most likely to be known. With thousands of them a look at each would
+        // cost more than a new slot does.
+        let place = self.free.iter().take(MOST_LOOKED_AT).position(known);
+        let place = place.or_else(|| {
             let full = self.slots.len() >= MAX_SLOTS && !self.free.is_empty();
             self.forced_reuse += u64::from(full);
             full.then_some(0)
@@ -153,6 +159,14 @@ impl Threads {
 
     pub fn all(&self) -> &[Thread] {
         &self.all
+    }
+}
+
+/// What to call a thread. Virtual ones have no name unless the program gives them one.
+pub fn or_unnamed(name: String, number: u32) -> String {
+    match name.is_empty() {
+        true => format!("unnamed thread {number}"),
+        false => name,
     }
 }
 

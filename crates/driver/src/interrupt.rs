@@ -87,6 +87,11 @@ impl StopRequest {
         Ok(request)
     }
 
+    /// Set by the signal itself, before anybody else hears of it.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.requested.clone()
+    }
+
     pub fn is_requested(&self) -> bool {
         self.requested.load(Ordering::Relaxed)
     }

@@ -63,6 +63,11 @@ impl Java {
         )
     }
 
+    /// 17 of `17.0.15`.
+    pub fn feature(&self) -> Option<u32> {
+        feature(&self.version)
+    }
+
     /// Starts it.
     pub fn command(&self) -> Command {
         command(&self.path)

@@ -227,7 +227,7 @@ fn directories(out: &Path) -> Result<Vec<PathBuf>, RunError> {
 /// What a JVM needs that leaves what it finds below a directory.
 pub fn options(library: &Path, out: &Path, run: &RunRequest) -> OsString {
     let mut text = quoted(&agent_option(library, "jvms", out));
-    for flag in jvm_flags(run) {
+    for flag in jvm_flags(run, None) {
         text.push(" ");
         text.push(flag);
     }

@@ -41,6 +41,14 @@ const CONTROL_FLAGS: &[&str] = &[
     "-XX:-UsePerfData",
 ];
 
+/// A further flag of controlled runs: each virtual thread has a thread of the system's to itself, as HotSpot
+/// does it where it knows no continuations, so that one can be stopped without the others.
+/// JVMs before [`VIRTUAL_THREADS`] do not know it.
+const BOUND_THREADS: &str = "-XX:-VMContinuations";
+
+/// The first Java with virtual threads.
+pub const VIRTUAL_THREADS: u32 = 21;
+
 /// Further flags of executions that are part of an exploration.
 const EXPLORE_FLAGS: &[&str] = &[
     // Objects are counted as they are made, whether or not they could be done
@@ -51,8 +59,8 @@ const EXPLORE_FLAGS: &[&str] = &[
 /// Further flags where executions are short and many.
 const SHORT_FLAGS: &[&str] = &["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
-/// The flags for a run.
-pub fn jvm_flags(options: &RunRequest) -> Vec<String> {
+/// The flags for a run on a Java of this feature version, if that is known.
+pub fn jvm_flags(options: &RunRequest, feature: Option<u32>) -> Vec<String> {
     let serial = options.control.as_ref().is_some_and(is_serial);
     let mut off = format!("-XX:DisableIntrinsic={ARRAY_INTRINSICS}");
     let mut add = |names: &str| {
@@ -76,6 +84,8 @@ pub fn jvm_flags(options: &RunRequest) -> Vec<String> {
         &[]
     };
     let flags = FLAGS.iter().chain(more).chain(counts).chain(short);
+    let bound = serial && feature.is_some_and(|feature| feature >= VIRTUAL_THREADS);
+    let flags = flags.chain(bound.then_some(&BOUND_THREADS));
     let flags = flags.map(|flag| flag.to_string());
     // Controlled threads share one processor; the program is to see them all.
     let processors = std::thread::available_parallelism()
@@ -92,7 +102,10 @@ pub fn is_serial(control: &Control) -> bool {
         Scheduler::Named(name) => {
             schedule::Scheduler::named(name).is_some_and(schedule::Scheduler::is_serial)
         }
-        Scheduler::Replay(_) | Scheduler::Explore(_) => true,
+        Scheduler::Replay(_)
+        | Scheduler::Steer(_)
+        | Scheduler::Follow(_)
+        | Scheduler::Explore(_) => true,
         Scheduler::Collect => false,
     }
 }
@@ -130,12 +143,28 @@ mod tests {
                 control: Some(Control::new(name, 1)),
                 ..RunRequest::default()
             };
-            jvm_flags(&options).iter().any(|flag| flag.contains(text))
+            let flags = jvm_flags(&options, Some(21));
+            flags.iter().any(|flag| flag.contains(text))
         };
         assert!(has("pct", "_identityHashCode") && has("pct", "hashCode=3"));
         for free in ["contest", "drfinder"] {
             assert!(!has(free, "hashCode"), "a free-running program");
         }
         assert!(has("drfinder-serial", "hashCode"));
+    }
+
+    /// A JVM refuses to start with a flag that it does not know.
+    #[test]
+    fn virtual_threads_are_bound_where_there_are_any() {
+        let bound = |name: &str, feature| {
+            let options = RunRequest {
+                control: Some(Control::new(name, 1)),
+                ..RunRequest::default()
+            };
+            jvm_flags(&options, feature).contains(&BOUND_THREADS.to_owned())
+        };
+        assert!(bound("random", Some(21)) && bound("random", Some(25)));
+        assert!(!bound("random", Some(17)) && !bound("random", None));
+        assert!(!bound("contest", Some(25)), "a free-running program");
     }
 }

@@ -470,6 +470,13 @@ fn processor_time(pid: u32) -> Option<Duration> {
     Some(Duration::from_millis((ticks()? + ticks()?) * 10))
 }
 
+/// Programs that inherit standard input find none: nobody is there to type, and several would
+/// take it from each other.
+pub fn close_input() -> std::io::Result<()> {
+    let nothing = std::fs::File::open("/dev/null")?;
+    Ok(rustix::stdio::dup2_stdin(&nothing)?)
+}
+
 /// `SIGKILL` for 9; the number for those nobody meets.
 pub fn signal_name(signal: i32) -> String {
     match signal_hook::low_level::signal_name(signal) {

@@ -254,7 +254,7 @@ fn jvm(request: &Request<'_>, out: &Path, options: &RunRequest) -> Result<Comman
     let mut command = request.java.command();
     command
         .arg(agent_argument(request.library, out))
-        .args(jvm_flags(options));
+        .args(jvm_flags(options, request.java.feature()));
     Ok(command)
 }
 

@@ -11,7 +11,10 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum Validated {
     RemovesRace,
+    /// Of a violation of atomicity.
+    RemovesViolation,
     StillRaces,
+    StillViolates,
     Deadlocks,
     NotTried,
 }
@@ -57,7 +60,7 @@ pub struct Paths {
 
 /// How a race came about once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Story {
+pub struct Occurrence {
     /// The access that came first.
     pub source: String,
     /// The access that was not ordered after it.

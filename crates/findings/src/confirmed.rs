@@ -2,7 +2,8 @@
 //! made to happen, deadlocks and livelocks, uncaught exceptions, and how to
 //! replay them.
 
-use crate::finding::{Frame, StuckThreads, Uncaught, Waiting, place};
+use crate::finding::{self, Frame, StuckThreads, Uncaught, Waiting, place};
+use crate::story::StoryLine;
 pub use protocol::control::Delay;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,9 +60,65 @@ pub struct Outcome {
     /// How many trials.
     #[serde(default)]
     pub trials: u64,
+    /// The reads that saw older writes, in trials in which they could.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<StaleRead>,
     /// One of them again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replay>,
+}
+
+/// A read that saw an older write than the newest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StaleRead {
+    /// The thread that read, where, and the value that it got.
+    pub thread: String,
+    #[serde(flatten)]
+    pub at: Frame,
+    pub value: String,
+    /// The write that it saw; absent: the value that was there before any of the writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saw: Option<PastWrite>,
+    /// The newest write, made before the read, and not seen.
+    pub missed: PastWrite,
+    /// The value of that.
+    pub newest: String,
+    /// Why Java allows it.
+    pub why: String,
+}
+
+/// A write of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PastWrite {
+    pub thread: String,
+    #[serde(flatten)]
+    pub at: Frame,
+}
+
+impl From<&finding::StaleRead> for StaleRead {
+    fn from(found: &finding::StaleRead) -> StaleRead {
+        let past = |access: &finding::Access| PastWrite {
+            thread: access.thread.name.clone(),
+            at: access.frame.clone(),
+        };
+        let missed = past(&found.missed);
+        let read = &found.read;
+        let why = format!(
+            "no unlock, volatile write, start or end of a thread orders {} before {} by happens-before, so \
+             the read may see what was there before (JLS 17.4.5)",
+            missed.at.short(),
+            read.frame.short(),
+        );
+        StaleRead {
+            thread: read.thread.name.clone(),
+            at: read.frame.clone(),
+            value: found.value.clone(),
+            saw: found.saw.as_ref().map(past),
+            missed,
+            newest: found.newest.clone(),
+            why,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -91,7 +148,7 @@ pub enum Harm {
 }
 
 /// How to see it again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Replay {
     pub seed: u64,
     /// To be pasted into a shell.
@@ -100,6 +157,12 @@ pub struct Replay {
     /// Threads that the schedule makes late, the longest delays first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delays: Vec<Delay>,
+    /// Of a run that was made as short as could be: how often a thread that could have gone on did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preemptions: Option<u32>,
+    /// No run has fewer: all of them were tried.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fewest: bool,
 }
 
 /// Whether a replay was the same run again.
@@ -135,6 +198,9 @@ pub struct Deadlock {
     pub first_run: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replay>,
+    /// The shortest run that shows it, in a few lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub story: Vec<StoryLine>,
 }
 
 impl Deadlock {
@@ -147,6 +213,7 @@ impl Deadlock {
             runs: 1,
             first_run: run,
             replay: None,
+            story: Vec::new(),
         }
     }
 
@@ -179,6 +246,9 @@ pub struct Failure {
     pub first_run: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replay>,
+    /// The shortest run that shows it, in a few lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub story: Vec<StoryLine>,
 }
 
 impl Failure {
@@ -191,6 +261,7 @@ impl Failure {
             runs: 1,
             first_run: run,
             replay: None,
+            story: Vec::new(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! How much of the program was looked at: the member that `verify` adds, and that of
 //! commands which try schedules.
 
+use crate::digests::Digests;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +10,19 @@ use serde::{Deserialize, Serialize};
 pub struct Exploration {
     /// Every class of equivalent schedules was seen.
     pub complete: bool,
+    /// Of a shard, or of shards that were merged: all was seen that these were to look at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part_complete: Option<bool>,
     /// Of all rounds.
     pub executions: u64,
     /// Executions of the last round: if complete, the number of classes.
     pub classes: u64,
+    /// Of shards: which classes these are.
+    #[serde(skip_serializing_if = "Digests::is_empty")]
+    pub class_digests: Digests,
+    /// Of shards: the statements whose plain accesses were scheduling points in the last round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<Vec<String>>,
     pub rounds: u64,
     /// Executions begun in vain: none.
     pub pruned: u64,
@@ -69,6 +79,9 @@ pub struct Schedules {
     pub tried: u64,
     /// How many of them differ in more than the order of independent operations.
     pub different: u64,
+    /// Of shards: which partial orders these are.
+    #[serde(skip_serializing_if = "Digests::is_empty")]
+    pub orders: Digests,
     /// The last ones, without a new order of dependent operations and without a new finding.
     pub since_new: u64,
     /// Nothing new came for long, so no more were tried.

@@ -5,7 +5,8 @@
 //! nowhere silent: what could not be read comes back as a complaint.
 
 pub use protocol::control::{
-    Caught, ControlSummary, Divergence, Hit, StuckThreads, Uncaught, Uncontrolled, Waiting,
+    Caught, ControlSummary, Divergence, Hit, StaleRead, StuckThreads, Uncaught, Uncontrolled,
+    Waiting,
 };
 pub use protocol::finding::{
     Access, AccessOp, ArraySource, Frame, Line, Location, Race, Skipped, Thread, Tried,
@@ -45,6 +46,8 @@ pub struct Findings {
     pub skipped: Vec<Skipped>,
     pub warnings: Vec<String>,
     pub hits: Vec<Hit>,
+    /// Reads that saw older writes.
+    pub stale: Vec<StaleRead>,
     pub deadlocks: Vec<StuckThreads>,
     pub livelocks: Vec<StuckThreads>,
     pub uncaught: Vec<Uncaught>,
@@ -151,6 +154,7 @@ impl Findings {
             }
             Line::Repair(tried) => self.repairs.push(tried),
             Line::Hit(hit) => self.hits.push(*hit),
+            Line::Stale(stale) => self.stale.push(*stale),
             Line::Deadlock(still) => self.deadlocks.push(still),
             Line::Livelock(still) => self.livelocks.push(still),
             Line::Uncaught(uncaught) if uncaught.handled => {}

@@ -3,6 +3,9 @@
 //! ```text
 //! finding             what a run said
 //! merge               runs, and whole results, folded into one result
+//! parts               results of shards or machines made one, in any order
+//! shard               a part of the work, and which parts a result has
+//! digests             sets that parts of divided work have in common
 //! result              the JSON contract; parts of it: confirmed, advice,
 //!                     prediction, exploration
 //! group               one finding for what one repair mends
@@ -11,6 +14,7 @@
 //! compare             several schedulers side by side
 //! fingerprint         the same finding in another version of the program
 //! text                names of the program's, safe to print
+//! story               what happened, in a few lines
 //! sources             where source lines come from
 //! ```
 
@@ -18,14 +22,18 @@ pub mod advice;
 pub mod baseline;
 pub mod compare;
 pub mod confirmed;
+pub mod digests;
 pub mod exploration;
 pub mod finding;
 pub mod fingerprint;
 pub mod group;
 pub mod merge;
+pub mod parts;
 pub mod prediction;
 pub mod result;
 pub mod schema;
+pub mod shard;
 pub mod sources;
+pub mod story;
 pub mod suppress;
 pub mod text;

@@ -31,7 +31,7 @@ use std::collections::{BTreeSet, HashMap};
 /// left out: a race on `table[3]` and one on `table[4]` at the same statements
 /// are one.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-struct Key {
+pub(crate) struct Key {
     pair: Pair,
     context: Context,
 }
@@ -51,10 +51,10 @@ struct Context {
 }
 
 /// Class, method and line.
-type Line = (String, String, Option<u32>);
+pub(crate) type Line = (String, String, Option<u32>);
 
 impl Key {
-    fn new(race: &Race) -> Key {
+    pub(crate) fn new(race: &Race) -> Key {
         let location = match &race.location {
             Location::Field { class, field, .. } => (class.clone(), field.clone()),
             Location::Array {
@@ -71,7 +71,6 @@ impl Key {
                 (array.clone(), origin)
             }
         };
-        let line = |f: &Frame| (f.class.clone(), f.method.clone(), f.line.or(f.bci));
         let side = |access: &Access| (line(&access.at), own_call(access).map(line));
         let [a, b] = &race.accesses;
         let mut sides = [side(a), side(b)];
@@ -113,6 +112,11 @@ impl Context {
     }
 }
 
+/// The line of a statement, or its place in the bytecode.
+pub(crate) fn line(f: &Frame) -> Line {
+    (f.class.clone(), f.method.clone(), f.line.or(f.bci))
+}
+
 /// A race that is known.
 #[derive(Clone, Debug)]
 struct Known {
@@ -145,6 +149,26 @@ pub struct Merge {
 impl Merge {
     pub fn new() -> Merge {
         Merge::default()
+    }
+
+    /// What was put together elsewhere, to be ranked and numbered.
+    pub(crate) fn of(
+        races: Vec<Race>,
+        runs: Vec<Run>,
+        mut coverage: Coverage,
+        deadlocks: Vec<Deadlock>,
+        failures: Vec<Failure>,
+    ) -> Merge {
+        Merge {
+            races,
+            runs,
+            skipped: coverage.classes_skipped.drain(..).collect(),
+            missing_models: coverage.missing_models.drain(..).collect(),
+            coverage,
+            deadlocks,
+            failures,
+            ..Merge::default()
+        }
     }
 
     /// Adds what one run said. `run.races` is filled in here.
@@ -417,6 +441,8 @@ impl Report {
             baseline: None,
             limit_reached: false,
             not_exercised: false,
+            shards: Vec::new(),
+            merged: 0,
             warnings: Vec::new(),
             timing: Timing::default(),
             other: Default::default(),
@@ -540,7 +566,10 @@ fn join(known: &mut Race, new: Race) {
     known.replay = new.replay.or(known.replay.take());
     known.witness = known.witness.take().or(new.witness);
     known.advice = known.advice.take().or(new.advice);
-    known.story = known.story.take().or(new.story);
+    known.occurrence = known.occurrence.take().or(new.occurrence);
+    if known.story.is_empty() {
+        known.story = new.story;
+    }
     for (name, value) in new.other {
         known.other.entry(name).or_insert(value);
     }
@@ -585,7 +614,8 @@ pub fn race(mut found: finding::Race, status: Status) -> Race {
         replay: None,
         witness: None,
         advice: None,
-        story: None,
+        story: Vec::new(),
+        occurrence: None,
         other: Default::default(),
     };
     race.fingerprint = fingerprint(&race);
@@ -606,7 +636,7 @@ fn access(found: finding::Access) -> Access {
     }
 }
 
-fn ends(race: &Race) -> [&Frame; 2] {
+pub(crate) fn ends(race: &Race) -> [&Frame; 2] {
     race.accesses.each_ref().map(|access| &access.at)
 }
 

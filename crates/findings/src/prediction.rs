@@ -1,6 +1,9 @@
 //! Members that `predict` adds: witnesses, what each engine found, violations
 //! of atomicity, and properties.
 
+use crate::advice::Suggestion;
+use crate::confirmed::Replay;
+use crate::digests::Digests;
 use crate::finding::{AccessOp, Frame};
 use crate::result::Status;
 use schemars::JsonSchema;
@@ -46,10 +49,13 @@ pub struct Engine {
     /// Whether it looked at everything it promises to.
     pub complete: bool,
     pub seconds: f64,
+    /// Of shards: which pairs these are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pair_digests: Option<Digests>,
 }
 
 /// Another thread comes into a unit, and no serial order explains the outcome.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AtomicityViolation {
     #[schemars(regex(pattern = r"^[A-Z][0-9]+$"))]
     pub id: String,
@@ -63,8 +69,58 @@ pub struct AtomicityViolation {
     /// In the order in which they come.
     #[schemars(length(min = 3))]
     pub accesses: Vec<UnitAccess>,
+    /// If nobody named the unit: how the value that the first access saw gets to the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stale: Option<StaleFlow>,
+    /// What came of it in controlled runs, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tried: Option<StaleTrials>,
+    /// If a controlled run showed it: how to see that run again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
+    /// Repairs, if `advise` tried any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<Vec<Suggestion>>,
     #[serde(default)]
     pub witness: Option<Witness>,
+}
+
+/// Controlled runs that were to show a stale value, and what came of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StaleTrials {
+    pub run: u64,
+    /// In how many the write of another thread came between.
+    pub hit: u64,
+    /// What the program did in those.
+    pub interleaved: Vec<String>,
+    /// What it did in runs in which every look and act came one right after the other.
+    pub serial: Vec<String>,
+    /// How many threads were first in the latter: each is another serial order.
+    pub serial_orders: u64,
+    pub verdict: SerialVerdict,
+}
+
+/// Whether a serial order explains what came of an interleaving.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SerialVerdict {
+    /// No serial order gives this.
+    NoSerialOrder,
+    /// A serial order gives the same, as far as output, exit code and exceptions tell.
+    SameAsSerial,
+    /// It did not happen, or not all serial orders were seen.
+    #[default]
+    Unknown,
+}
+
+/// How a stale value is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StaleFlow {
+    /// It is in what is written.
+    Value,
+    /// It decided whether to act.
+    Decision,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -81,6 +137,9 @@ pub struct UnitAccess {
     pub file: Option<String>,
     #[serde(default)]
     pub line: Option<u32>,
+    /// The method of the JDK that is called there, if the access is a call: `Map.put`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
 }
 
 impl UnitAccess {

@@ -4,13 +4,15 @@
 //! added. Members this version does not know are kept as they came, so that an
 //! older tool can render and pass on a newer file.
 
-use crate::advice::{RepairSet, Story, Suggestion};
+use crate::advice::{Occurrence, RepairSet, Suggestion};
 use crate::baseline::Baseline;
 use crate::confirmed::{Deadlock, Failure, Harm, Outcome, Replay, ReplayVerdict, Trials};
 use crate::exploration::{Exploration, Schedules};
 use crate::finding::{AccessOp, Frame, Location, Skipped};
 use crate::group::Finding;
 use crate::prediction::{AtomicityViolation, Engine, Property, PropertyStatus, Witness};
+use crate::shard::Parts;
+use crate::story::StoryLine;
 use crate::suppress::Suppressed;
 use detect::{Claim, Kind};
 pub use protocol::RunEnd;
@@ -150,9 +152,16 @@ pub struct Race {
     /// Repairs, the best first; absent before `advise`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<Vec<Suggestion>>,
-    /// How it came about once.
+    /// The shortest run that shows it, in a few lines.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "crate::story::lenient"
+    )]
+    pub story: Vec<StoryLine>,
+    /// How it came about in a run that `advise` looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub story: Option<Story>,
+    pub occurrence: Option<Occurrence>,
     /// Members that this version does not know.
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -344,6 +353,12 @@ pub struct Report {
     /// Nothing was exercised that could race.
     #[serde(default, skip_serializing_if = "is_false")]
     pub not_exercised: bool,
+    /// Which parts of the work this is about, where it was divided.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shards: Vec<Parts>,
+    /// From how many results `merge` has put this one together.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub merged: u64,
     /// Where the tool was not in control, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

@@ -22,12 +22,16 @@ pub fn report() -> Value {
     schema.to_value()
 }
 
-/// What is claimed of a race comes with its evidence: a schedule to replay, or an
-/// interleaving.
+/// What is claimed of a race comes with its evidence: a schedule to replay, the trials
+/// that it happened in, or an interleaving.
 pub(crate) fn evidence(race: &mut Schema) {
     let status = |word: &str| json!({ "properties": { "status": { "const": word } } });
     let rules = json!([
-        { "if": status("confirmed"), "then": { "required": ["replay"] } },
+        // The workers of a campaign keep no directory to replay from.
+        {
+            "if": status("confirmed"),
+            "then": { "anyOf": [{ "required": ["replay"] }, { "required": ["trials"] }] },
+        },
         {
             "if": status("predicted"),
             "then": {

@@ -98,6 +98,7 @@ fn what_came_of_trials_keeps_its_accesses() {
         caught: false,
         failure_signs: Vec::new(),
         trials: 3,
+        memory: Vec::new(),
         replay: None,
     });
     let mut turned = found(0, [2, 1], "fasttrack");

@@ -20,6 +20,22 @@ pub struct Hit {
     pub second: Access,
 }
 
+/// A read that saw an older write than the newest, as the memory model allows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StaleRead {
+    #[serde(default)]
+    pub location: Option<Location>,
+    pub read: Access,
+    /// The write that it saw; none is the value that was there before anybody wrote.
+    #[serde(default)]
+    pub saw: Option<Access>,
+    /// The newest write, which does not happen before the read.
+    pub missed: Access,
+    /// The value that was read, and the one that was not.
+    pub value: String,
+    pub newest: String,
+}
+
 /// A thread that cannot go on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -2,7 +2,7 @@
 //! work on a stored trace speak the same vocabulary, so everything downstream has
 //! one input.
 
-use crate::control::{Caught, Hit, StuckThreads, Uncaught, Uncontrolled};
+use crate::control::{Caught, Hit, StaleRead, StuckThreads, Uncaught, Uncontrolled};
 use crate::is_false;
 use classfile::is_jdk_name;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -33,6 +33,14 @@ impl Frame {
     /// Whether the class is the JDK's.
     pub fn is_jdk(&self) -> bool {
         is_jdk(&self.class, self.jdk)
+    }
+
+    /// `Bank.java:12`, or class and method where the line is not known.
+    pub fn short(&self) -> String {
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => format!("{file}:{line}"),
+            _ => format!("{}.{}", self.class, self.method),
+        }
     }
 }
 
@@ -294,6 +302,8 @@ pub enum Line {
         count: u64,
     },
     Hit(Box<Hit>),
+    /// The first of its statements.
+    Stale(Box<StaleRead>),
     Deadlock(StuckThreads),
     Livelock(StuckThreads),
     Uncaught(Uncaught),

@@ -118,6 +118,11 @@ pub enum Scheduler {
     Named(String),
     /// The schedule in this file is followed.
     Replay(PathBuf),
+    /// This course (`schedule::reduce`), and without preemptions after it; the log tells accesses
+    /// with their values.
+    Steer(String),
+    /// The same along the schedule in this file, which may have had fewer scheduling points.
+    Follow(PathBuf),
     /// An execution of an exploration; its job is in this file. A worker has none, and
     /// is told its jobs.
     Explore(Option<PathBuf>),
@@ -134,6 +139,8 @@ impl Scheduler {
         match self {
             Scheduler::Named(name) => name,
             Scheduler::Replay(_) => REPLAY,
+            Scheduler::Steer(_) => "steer",
+            Scheduler::Follow(_) => "follow",
             Scheduler::Explore(_) => EXPLORE,
             Scheduler::Collect => "drfinder-collect",
         }
@@ -244,6 +251,10 @@ pub enum Statement {
     /// There, every access to elements of arrays that hold this: a descriptor's
     /// letter, `L` for all references and `B` for booleans too.
     Elements { of: char },
+    /// As `Field`; reads may see older writes, where the memory model allows it.
+    WeakField { name: String },
+    /// As `Elements`, likewise.
+    WeakElements { of: char },
 }
 
 impl std::fmt::Display for Statement {
@@ -258,6 +269,8 @@ impl std::fmt::Display for Statement {
             Statement::Line { file, line } => write!(f, "{file}:{line}"),
             Statement::Field { name } => write!(f, "*#field#{name}"),
             Statement::Elements { of } => write!(f, "*#elements#{of}"),
+            Statement::WeakField { name } => write!(f, "*#weak-field#{name}"),
+            Statement::WeakElements { of } => write!(f, "*#weak-elements#{of}"),
         }
     }
 }
@@ -295,9 +308,16 @@ impl std::str::FromStr for Statement {
                 let name = name.to_owned();
                 return Ok(Statement::Field { name });
             }
-            ["*", "elements", of] if of.len() == 1 => {
+            ["*", "weak-field", name] => {
+                let name = name.to_owned();
+                return Ok(Statement::WeakField { name });
+            }
+            ["*", how @ ("elements" | "weak-elements"), of] if of.len() == 1 => {
                 let of = of.chars().next().unwrap_or('L');
-                return Ok(Statement::Elements { of });
+                return Ok(match how {
+                    "elements" => Statement::Elements { of },
+                    _ => Statement::WeakElements { of },
+                });
             }
             _ => {}
         }

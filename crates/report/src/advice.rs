@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// The verdict in words.
-fn word(validated: Validated) -> &'static str {
+pub(crate) fn word(validated: Validated) -> &'static str {
     match validated {
-        Validated::RemovesRace => "removes it",
+        Validated::RemovesRace | Validated::RemovesViolation => "removes it",
+        Validated::StillViolates => "STILL NOT ATOMIC",
         Validated::StillRaces => "STILL RACES",
         Validated::Deadlocks => "DEADLOCKS",
         Validated::NotTried => "not tried",
@@ -42,7 +43,7 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut shown = BTreeSet::new();
     for race in races {
         writeln!(out, "\n  {}", race.id)?;
-        if let Some(story) = &race.story {
+        if let Some(story) = &race.occurrence {
             writeln!(out, "    first   {}", clean(&story.source))?;
             for passing in &story.between {
                 writeln!(out, "            {}", clean(passing))?;

@@ -153,6 +153,15 @@ fn wrong(race: &Race, inside: bool) -> Vec<String> {
             "Seen in {trials}: {}{detail}",
             outcome.result.name()
         ));
+        for stale in outcome.memory.iter().take(1) {
+            lines.push(format!(
+                "In {} a read saw {} and not {}: {}",
+                if outcome.trials == 1 { "it" } else { "them" },
+                clean(&stale.value),
+                clean(&stale.newest),
+                clean(&stale.why)
+            ));
+        }
     }
     let [a, b] = race.accesses.each_ref();
     if inside {

@@ -6,6 +6,7 @@
 mod control;
 mod interleaving;
 mod known;
+mod story;
 
 use crate::snippet::{columns, span};
 use crate::timeline::Timelines;
@@ -157,7 +158,10 @@ impl Page<'_> {
         {
             writeln!(self.out, "\n  the array was allocated in {}", place(at))?;
         }
-        self.interleaving(race)?;
+        match race.story.is_empty() {
+            true => self.interleaving(race)?,
+            false => self.story(&race.story, race.replay.as_ref())?,
+        }
         self.outcomes(race)?;
         writeln!(self.out)
     }

@@ -1,11 +1,14 @@
 //! What `predict` found beyond races, as text: units that something can come
 //! into, and properties.
 
+use findings::advice::Suggestion;
 use findings::finding::AccessOp;
 use findings::prediction::{
-    AtomicityViolation, NamedEvent, Part, Property, PropertyStatus, UnitAccess,
+    AtomicityViolation, NamedEvent, Part, Property, PropertyStatus, SerialVerdict, StaleFlow,
+    StaleTrials, UnitAccess,
 };
 use findings::result::Report;
+use findings::text::clean;
 use std::fmt::Write as _;
 
 /// Events of a property's path that are shown; of a longer one, the last.
@@ -33,25 +36,87 @@ fn atomicity(text: &mut String, violation: &AtomicityViolation) {
         ..
     } = violation;
     let status = status.word();
-    let _ = writeln!(
-        text,
-        "\n{id} not atomic: {unit}, entered at {at}; {pattern}, {status}"
-    );
+    let _ = match violation.stale {
+        None => writeln!(
+            text,
+            "\n{id} not atomic: {unit}, entered at {at}; {pattern}, {status}"
+        ),
+        Some(flow) => {
+            let use_of = match flow {
+                StaleFlow::Value => "writes what it computed from a stale value",
+                StaleFlow::Decision => "acts on a stale check",
+            };
+            writeln!(
+                text,
+                "\n{id} not atomic: {unit} {use_of}; {pattern}, {status}"
+            )
+        }
+    };
     for access in &violation.accesses {
         let mark = match access.part {
             Part::Unit => " ",
             Part::Other => ">",
         };
         let verb = match access.op {
+            _ if access.call.is_some() => "calls",
             AccessOp::Read => "reads",
             AccessOp::Write => "writes",
         };
         let UnitAccess {
             location, thread, ..
         } = access;
+        let location = access.call.as_ref().unwrap_or(location);
         let place = place(access);
         let _ = writeln!(text, "  {mark} {verb:<6} {location:<32} {thread} {place}");
     }
+    if let Some(tried) = &violation.tried {
+        trials(text, tried);
+    }
+    if let Some(replay) = &violation.replay {
+        let _ = writeln!(text, "  replay: {}", replay.command);
+    }
+    for suggestion in violation.advice.iter().flatten() {
+        let Suggestion {
+            text: what,
+            validated,
+            checked,
+            ..
+        } = suggestion;
+        let word = crate::advice::word(*validated);
+        let _ = writeln!(text, "  - {}: {word}; {}", clean(what), clean(checked));
+        if let Some(caution) = &suggestion.caution {
+            let _ = writeln!(text, "    but {}", clean(caution));
+        }
+    }
+}
+
+/// What came of it in controlled runs.
+fn trials(text: &mut String, tried: &StaleTrials) {
+    let StaleTrials { run, hit, .. } = tried;
+    let came = tried.interleaved.join("; or ");
+    let _ = match tried.verdict {
+        SerialVerdict::NoSerialOrder => {
+            let serial = tried.serial.join("; or ");
+            writeln!(text, "  it happened in {hit} of {run} runs: {came}")
+                .and_then(|()| writeln!(text, "  no serial order gives this: {serial}"))
+        }
+        SerialVerdict::SameAsSerial => {
+            writeln!(
+                text,
+                "  it happened in {hit} of {run} runs, and a serial order gives the same: {came}"
+            )
+        }
+        SerialVerdict::Unknown if *hit > 0 => {
+            writeln!(
+                text,
+                "  it happened in {hit} of {run} runs: {came}; not all serial orders were seen"
+            )
+        }
+        SerialVerdict::Unknown => writeln!(
+            text,
+            "  it did not happen in {run} runs, which proves nothing"
+        ),
+    };
 }
 
 fn property(text: &mut String, property: &Property) {

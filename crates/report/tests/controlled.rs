@@ -23,6 +23,7 @@ fn replay(name: &str) -> Option<Replay> {
             }],
             _ => vec![],
         },
+        ..Replay::default()
     })
 }
 
@@ -54,6 +55,7 @@ fn report() -> Report {
         caught: false,
         failure_signs: vec![],
         trials: 3,
+        memory: vec![],
         replay: replay("R1.ok"),
     };
     let race = &mut report.races[0];

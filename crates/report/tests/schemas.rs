@@ -193,6 +193,8 @@ fn what_is_claimed_comes_with_its_evidence() {
         let mut without = whole.clone();
         let race = without["races"][at].as_object_mut().unwrap();
         race.remove(evidence).unwrap();
+        // Trials that made it happen are evidence, too: a part of a campaign keeps no schedule.
+        race.remove("trials");
         assert!(!jsonschema::is_valid(&schema, &without), "{status}");
         // Of a lesser claim nobody asks it.
         without["races"][at]["status"] = "potential".into();

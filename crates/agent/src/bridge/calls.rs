@@ -101,6 +101,10 @@ calls! {
         fn notifying(o: "Ljava/lang/Object;", all: Z) -> V = "notifying";
         fn interrupted() -> V = "interrupted";
     }
+    virtual_threads: "java/lang/PhotofinishVirtual" {
+        /// Whether the current thread is virtual, and on a carrier.
+        fn is_mounted() -> I = "isMounted";
+    }
     native: "java/lang/PhotofinishNative" {
         fn held_now() -> "Ljava/lang/String;" = "heldNow";
         /// The site of the program's call into the JDK that the thread is in; 0 if unknown.

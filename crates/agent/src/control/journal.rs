@@ -6,7 +6,7 @@ use super::settings::SPURIOUS;
 use crate::Agent;
 use protocol::RunEnd;
 use schedule::log::{Header, Site, Writer};
-use schedule::{Hit, PartialOrder, Thread, Trail};
+use schedule::{Hit, PartialOrder, Ready, Thread, Trail};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
@@ -16,6 +16,8 @@ pub struct Journal {
     writer: Option<Writer<Box<dyn Log>>>,
     digest: u64,
     order: PartialOrder,
+    /// What the last reads saw, and how many of them; not written yet.
+    saw: Option<(u32, u64)>,
 }
 
 /// Where a log goes.
@@ -51,6 +53,7 @@ impl Journal {
             writer: Some(writer),
             digest: 0,
             order: PartialOrder::default(),
+            saw: None,
         })
     }
 
@@ -60,6 +63,7 @@ impl Journal {
             writer: None,
             digest: 0,
             order: PartialOrder::default(),
+            saw: None,
         }
     }
 
@@ -71,6 +75,21 @@ impl Journal {
     /// `call`: of the program into the JDK, in which the step is made; 0 for none.
     pub fn step(&mut self, agent: &Agent, step: Trail, call: u32) {
         match step {
+            Trail::Saw(which) => {
+                match &mut self.saw {
+                    Some((same, times)) if *same == which => *times += 1,
+                    _ => {
+                        self.flush_saw();
+                        self.saw = Some((which, 1));
+                    }
+                }
+                return;
+            }
+            _ => self.flush_saw(),
+        }
+        match step {
+            Trail::Saw(_) => {}
+            Trail::Ready(set) => self.write(|w| w.ready(&set)),
             Trail::Tick => {
                 self.order.tick();
                 self.write(Writer::tick);
@@ -87,6 +106,12 @@ impl Journal {
                 }
                 self.write(|w| w.step(ready.thread, &ready.op));
             }
+        }
+    }
+
+    fn flush_saw(&mut self) {
+        if let Some((which, times)) = self.saw.take() {
+            self.write(|w| w.saw(which, times));
         }
     }
 
@@ -107,6 +132,17 @@ impl Journal {
             }
             Ok(())
         });
+    }
+
+    /// An access is made now, to a variable that holds this value.
+    pub fn told(&mut self, agent: &Agent, made: Ready, call: u32, value: &str) {
+        let Ready { thread, op } = made;
+        self.site(agent, op.site);
+        let call = Some(call).filter(|call| *call != 0 && agent.sites.is_jdk(op.site));
+        if let Some(call) = call {
+            self.site(agent, call);
+        }
+        self.write(|w| w.told(thread, &op, call, value));
     }
 
     pub fn note(&mut self, text: &str) {
@@ -135,6 +171,7 @@ impl Journal {
 
     /// Writes the end; the digest of all steps.
     pub fn finish(&mut self, outcome: RunEnd) -> u64 {
+        self.flush_saw();
         if let Some(writer) = self.writer.take() {
             self.digest = writer.digest();
             if let Err(e) = writer.end(outcome.word()) {

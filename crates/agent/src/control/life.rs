@@ -4,6 +4,7 @@ use super::{Control, Place};
 use crate::Agent;
 use crate::jni::{Jni, Ref};
 use crate::memory::RawClock;
+use crate::threads::or_unnamed;
 use protocol::control::Cause;
 use schedule::{Kind, Op};
 use std::sync::atomic::Ordering;
@@ -47,8 +48,10 @@ impl Control {
         if let Some(guided) = state.world.guided() {
             guided.started(number, parent);
         }
-        state.journal.thread(number, &name, parent);
         let clock = self.clock_of(jni, thread);
+        // As findings call it.
+        let name = or_unnamed(name, clock.map_or(number, RawClock::id));
+        state.journal.thread(number, &name, parent);
         let object = jni.global(thread);
         let place = Place::new(number, name, object, clock);
         let mut places = self.places.write().unwrap_or_else(|e| e.into_inner());

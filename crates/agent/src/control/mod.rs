@@ -13,6 +13,7 @@
 //! | `naming` | names of objects that are the same in equivalent executions |
 //! | `worker`, `stub`, `printed` | execution after execution in one JVM |
 //! | `outside` | natives that block elsewhere, monitors that the JVM hands out |
+//! | `weak` | reads that may see older writes |
 //! | `watch` | a thread that is stuck where nobody can stop it |
 //! | `ending` | deadlocks, livelocks and limits: what is said, and the end |
 //! | `journal` | the schedule log as it is written |
@@ -36,11 +37,13 @@ mod printed;
 mod settings;
 mod stub;
 mod watch;
+mod weak;
 mod worker;
 
 pub use callers::{Whose, whose};
 pub use place::Place;
 pub use settings::Settings;
+pub use weak::Access;
 
 use crate::Agent;
 use crate::jni::{Field, Jni, Object, Ref};
@@ -108,6 +111,7 @@ struct State {
     reached: u8,
     /// Processes that the program has started and whose end nobody awaits yet.
     forked: FxHashSet<i64>,
+    weak: weak::Weak,
 }
 
 impl State {
@@ -121,6 +125,7 @@ impl State {
             targets: FxHashMap::default(),
             reached: 0,
             forked: FxHashSet::default(),
+            weak: weak::Weak::default(),
         }
     }
 }
@@ -164,6 +169,9 @@ impl Control {
         let strategy = settings.strategy(plan)?;
         let mut world = SchedulerState::new(strategy, settings.seed, settings.max_steps);
         world.wake_spuriously(settings.spurious);
+        if settings.tells() {
+            world.tell_ready();
+        }
         let journal = match settings.is_worker() {
             true => Journal::none(),
             false => Journal::create(&settings)?,
@@ -497,9 +505,9 @@ impl Control {
             self.report_hit(a, &hit);
         }
         for step in world.take_trail() {
-            let place = match step {
+            let place = match &step {
                 Trail::Step(ready) => self.place(ready.thread),
-                Trail::Tick => None,
+                Trail::Tick | Trail::Saw(_) | Trail::Ready(_) => None,
             };
             let call = place.map_or(0, |place| place.call.load(Ordering::Relaxed));
             journal.step(a, step, call);

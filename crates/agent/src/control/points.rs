@@ -4,7 +4,7 @@ use super::{Control, Place};
 use crate::Agent;
 use crate::jni::Jni;
 use instrument::SiteKind;
-use schedule::{Blocked, Fact, Kind, Op, Range, Status, Why};
+use schedule::{Blocked, Fact, Kind, Op, Range, Ready, Status, Why};
 use std::time::Duration;
 
 /// Between two looks of a thread that waits for something outside: steps shall
@@ -113,6 +113,29 @@ impl Control {
             state.world.tell(Fact::Target { site, sides });
         }
         kind
+    }
+
+    /// Whether the log tells what accesses find.
+    pub fn tells(&self) -> bool {
+        self.settings.tells()
+    }
+
+    /// The thread makes a plain access now; the log says of which value.
+    pub fn tell_access(&self, a: &Agent, jni: Jni, at: (u32, u64, u32), value: &str) {
+        let Some(me) = Place::current() else {
+            return;
+        };
+        let (site, obj, slot) = at;
+        let op = Op {
+            kind: target_kind(a, site),
+            site,
+            obj,
+            slot,
+        };
+        let call = self.call(jni, me);
+        let thread = me.thread;
+        let mut state = self.lock();
+        state.journal.told(a, Ready { thread, op }, call, value);
     }
 
     /// Whether the thread was found to be where it cannot be stopped, and others

@@ -4,7 +4,8 @@
 use instrument::Statement;
 use protocol::{Control, Scheduler, request};
 use schedule::may_trigger::Plan;
-use schedule::{Decider, Guided, How, Params, Replay, log};
+use schedule::reduce::{Follow, Steered};
+use schedule::{Decider, Guided, How, Params, Replay, Strategy, log};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -148,11 +149,24 @@ impl Settings {
         matches!(self.scheduler, Some(Scheduler::Explore(_)))
     }
 
+    /// The log is to tell a finding: accesses with their values, and who could have gone on.
+    pub fn tells(&self) -> bool {
+        matches!(
+            self.scheduler,
+            Some(Scheduler::Steer(_) | Scheduler::Follow(_))
+        )
+    }
+
     /// Whether a strategy says who goes on.
     pub fn is_on(&self) -> bool {
         match &self.scheduler {
             None | Some(Scheduler::Collect) => false,
-            Some(Scheduler::Replay(_) | Scheduler::Explore(_)) => true,
+            Some(
+                Scheduler::Replay(_)
+                | Scheduler::Explore(_)
+                | Scheduler::Steer(_)
+                | Scheduler::Follow(_),
+            ) => true,
             // What is not known is refused when its strategy is made.
             Some(Scheduler::Named(_)) => {
                 self.registered().is_none_or(schedule::Scheduler::is_serial)
@@ -199,6 +213,15 @@ impl Settings {
     pub fn strategy(&mut self, relation: Option<Arc<Plan>>) -> Result<Decider, String> {
         match self.scheduler.clone() {
             Some(Scheduler::Replay(path)) => self.replay(&path),
+            Some(Scheduler::Follow(path)) => {
+                let log = self.logged(&path)?;
+                let follow: Box<dyn Strategy> = Box::new(Follow::new(&log, identity));
+                Ok(follow.into())
+            }
+            Some(Scheduler::Steer(course)) => {
+                let steered: Box<dyn Strategy> = Box::new(Steered::new(course.parse()?));
+                Ok(steered.into())
+            }
             Some(Scheduler::Explore(None)) => {
                 let nothing = explore::Guide::new(vec![], explore::Order::default(), None);
                 Ok(Guided::new(nothing).into())
@@ -237,6 +260,11 @@ impl Settings {
     }
 
     fn replay(&mut self, path: &Path) -> Result<Decider, String> {
+        Ok(Replay::new(self.logged(path)?, identity).into())
+    }
+
+    /// The log of an earlier run; what else decided that is taken from it.
+    fn logged(&mut self, path: &Path) -> Result<log::Log, String> {
         let bytes = std::fs::read(path)
             .map_err(|e| format!("cannot read the schedule {}: {e}", path.display()))?;
         let log =
@@ -245,7 +273,7 @@ impl Settings {
         self.clock = log.header.clock;
         let spurious = log.header.parameters.iter().find(|(k, _)| k == SPURIOUS);
         self.spurious = spurious.and_then(|(_, v)| v.parse().ok()).unwrap_or(0);
-        Ok(Replay::new(log, identity).into())
+        Ok(log)
     }
 }
 
@@ -272,7 +300,10 @@ fn is(statement: &Statement, site: &log::Site) -> bool {
             site.file.as_ref() == Some(file) && site.line == Some(u32::from(*line))
         }
         // No pair is made of these.
-        Statement::Field { .. } | Statement::Elements { .. } => false,
+        Statement::Field { .. }
+        | Statement::Elements { .. }
+        | Statement::WeakField { .. }
+        | Statement::WeakElements { .. } => false,
     }
 }
 
@@ -304,6 +335,8 @@ fn statement(asked: &protocol::Statement) -> Option<Statement> {
         },
         Asked::Field { name } => Statement::Field { name },
         Asked::Elements { of } => Statement::Elements { of },
+        Asked::WeakField { name } => Statement::WeakField { name },
+        Asked::WeakElements { of } => Statement::WeakElements { of },
     })
 }
 

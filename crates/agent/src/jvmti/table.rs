@@ -61,6 +61,8 @@ pub mod capability {
     pub const EARLY_VMSTART: u32 = 41;
     pub const EARLY_CLASS_HOOK_EVENTS: u32 = 42;
     pub const SAMPLED_OBJECT_ALLOC_EVENTS: u32 = 43;
+    /// Since JVMTI 21.
+    pub const SUPPORT_VIRTUAL_THREADS: u32 = 44;
 }
 
 /// Event numbers, which are also callback positions (from 50).
@@ -78,6 +80,9 @@ pub mod event {
     pub const GARBAGE_COLLECTION_START: u32 = 81;
     pub const GARBAGE_COLLECTION_FINISH: u32 = 82;
     pub const SAMPLED_OBJECT_ALLOC: u32 = 86;
+    /// Since JVMTI 21.
+    pub const VIRTUAL_THREAD_START: u32 = 87;
+    pub const VIRTUAL_THREAD_END: u32 = 88;
 }
 
 /// Bits of a thread's state.
@@ -91,13 +96,13 @@ pub mod state {
     pub const BLOCKED: i32 = 0x400;
 }
 
-/// jvmtiEventCallbacks: 37 pointers for events 50 to 86.
+/// jvmtiEventCallbacks: 39 pointers for events 50 to 88; a JVM takes as many as it knows.
 #[repr(C)]
-pub struct Callbacks([*const c_void; 37]);
+pub struct Callbacks([*const c_void; 39]);
 
 impl Callbacks {
     pub fn new() -> Callbacks {
-        Callbacks([ptr::null(); 37])
+        Callbacks([ptr::null(); 39])
     }
 
     pub fn set(&mut self, event: u32, callback: *const c_void) {

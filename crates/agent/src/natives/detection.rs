@@ -28,6 +28,7 @@ pub(super) extern "system" fn address(env: Env, _: Ref, what: jint) -> jlong {
             (None, None) => a.sites.table.address(),
         },
         Some(Shared::Explore) => a.control.as_ref().is_some_and(|c| c.is_exploring()).into(),
+        Some(Shared::Tell) => a.control.as_ref().is_some_and(|c| c.tells()).into(),
         Some(Shared::Noise) => a.noise.is_some().into(),
         Some(Shared::Full) => (a.options.mode == Mode::Full).into(),
         Some(Shared::MayTrigger) => a.hidden.as_ref().map_or(0, |h| h.how),

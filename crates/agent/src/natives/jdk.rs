@@ -176,6 +176,13 @@ extern "system" fn wait0(env: Env, o: Ref, millis: jlong) {
 }
 
 fn wait_with(env: Env, o: Ref, millis: jlong, original: impl FnOnce()) {
+    // JDK 24 and later: a virtual thread leaves its carrier in the original, which returns at once, on a
+    // carrier without its thread. Probes in Object.wait tell of it.
+    if with(env, |a, jni| {
+        a.bridge.get().is_some_and(|b| b.is_mounted(jni) != 0)
+    }) {
+        return original();
+    }
     waiting(env, o);
     let joins_uncontrolled = with(env, |a, jni| {
         let control = a.control.as_ref();

@@ -8,6 +8,7 @@ mod jdk;
 mod may_trigger;
 mod points;
 mod printing;
+mod values;
 mod worker;
 
 pub use jdk::{exit_now, in_front_of, known_name};
@@ -73,6 +74,8 @@ natives! {
     "array" (J I "Ljava/lang/Class;" I) V => detection::array;
     "tooLarge" (I) V => detection::too_large;
     "point" (I J I I) V => points::point;
+    "told" (J I I I J "Ljava/lang/Object;") V => values::told;
+    "typeOf" (I) I => values::type_of;
     "ranges" (J I I I J I I I) V => points::ranges;
     "disturb" () V => detection::disturb;
     "nameOf" ("Ljava/lang/Object;") J => points::name_of;
@@ -87,6 +90,10 @@ natives! {
     "monitor" (J I I) V => points::monitor;
     "released" (J) V => points::released;
     "failed" () V => points::failed;
+    "sees" (C J J I I J) I => points::sees;
+    "left" (C J J I I) V => points::left;
+    "forgot" (J I) V => points::forgot;
+    "staleRead" (J I I I "Ljava/lang/String;" "Ljava/lang/String;") V => points::stale_read;
     "adopt" () V => points::adopt;
     "lockClass" ("Ljava/lang/String;" Z Z) I => may_trigger::lock_class;
     "sampled" (I I) Z => may_trigger::sampled;

@@ -1,7 +1,7 @@
 //! Natives of runs in which threads are controlled.
 
-use super::{Env, controlled, with};
-use crate::control::Place;
+use super::{Clock, Env, controlled, with};
+use crate::control::{Access, Place};
 use crate::jni::Ref;
 use jni_sys::{jboolean, jint, jlong};
 
@@ -127,6 +127,66 @@ pub(super) extern "system" fn released(env: Env, _: Ref, obj: jlong) {
 
 pub(super) extern "system" fn failed(env: Env, _: Ref) {
     controlled(env, |c, _, _| c.failed());
+}
+
+pub(super) extern "system" fn sees(
+    env: Env,
+    _: Ref,
+    clock: Clock,
+    epoch: jlong,
+    obj: jlong,
+    slot: jint,
+    site: jint,
+    same: jlong,
+) -> jint {
+    with(env, |a, jni| {
+        let (control, clock) = (a.control.as_ref()?, clock.get()?);
+        let read = Access::new(clock, epoch, obj, slot, site);
+        Some(control.sees(a, jni, read, same as u64))
+    })
+    .unwrap_or_default()
+}
+
+pub(super) extern "system" fn left(
+    env: Env,
+    _: Ref,
+    clock: Clock,
+    epoch: jlong,
+    obj: jlong,
+    slot: jint,
+    site: jint,
+) {
+    controlled(env, |c, a, _| {
+        if let Some(clock) = clock.get() {
+            c.left(a, Access::new(clock, epoch, obj, slot, site));
+        }
+    });
+}
+
+pub(super) extern "system" fn forgot(env: Env, _: Ref, obj: jlong, slot: jint) {
+    controlled(env, |c, _, _| c.forgot(obj as u64, slot as u32));
+}
+
+pub(super) extern "system" fn stale_read(
+    env: Env,
+    _: Ref,
+    obj: jlong,
+    slot: jint,
+    site: jint,
+    back: jint,
+    saw: Ref,
+    newest: Ref,
+) {
+    controlled(env, |c, a, jni| {
+        let values = [jni.string(saw), jni.string(newest)];
+        c.tell_stale(
+            a,
+            (obj as u64, slot as u32),
+            site as u32,
+            back as usize,
+            values,
+        );
+    });
 }
 
 pub(super) extern "system" fn adopt(env: Env, _: Ref) {

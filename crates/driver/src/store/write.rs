@@ -2,7 +2,7 @@
 
 use super::{FILE, KEPT, MOST_LOGS, Program, Schedule, StoreError, database};
 use findings::result::Report;
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::path::{Path, PathBuf};
 
 /// A result that is being made.
@@ -58,6 +58,32 @@ impl Writer {
             )
             .map(|_| ())
             .map_err(|error| self.failure(error))
+    }
+
+    /// Puts a schedule in place of the one of its name, which stays where it is among the others.
+    pub fn replace(&mut self, schedule: &Schedule, log: &[u8]) -> Result<(), StoreError> {
+        let json = text(schedule);
+        self.db
+            .execute(
+                "UPDATE schedule SET json = ?, log = ? WHERE result = ? AND name = ?",
+                params![json, log, self.result, schedule.name],
+            )
+            .map(|_| ())
+            .map_err(|error| self.failure(error))
+    }
+
+    /// A schedule that was kept, with its log, if there is one of this name.
+    pub fn schedule(&self, name: &str) -> Result<Option<(Schedule, Vec<u8>)>, StoreError> {
+        let query = "SELECT json, log FROM schedule WHERE result = ? AND name = ?";
+        let row: Option<(String, Vec<u8>)> = self
+            .db
+            .query_row(query, params![self.result, name], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()
+            .map_err(|error| self.failure(error))?;
+        let parsed = row.and_then(|(json, log)| Some((serde_json::from_str(&json).ok()?, log)));
+        Ok(parsed)
     }
 
     /// Saves what is known so far, in place of what was saved before.

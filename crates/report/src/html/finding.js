@@ -17,6 +17,8 @@ const HARMS = {
 const VALIDATED = {
   "removes-race": ["good", "tried: removes the race"],
   "still-races": ["bad", "tried: still races"],
+  "removes-violation": ["good", "tried: removes the violation"],
+  "still-violates": ["bad", "tried: still not atomic"],
   deadlocks: ["bad", "tried: deadlocks"],
   "not-tried": ["dim", "not tried"],
 };
@@ -110,6 +112,17 @@ function access(race, index) {
   );
 }
 
+/** Which write a read saw, and why it may. */
+function staleRead(it) {
+  const saw = it.saw ? `, written at ${place(it.saw)}` : ", the value before any write";
+  return el(
+    "div",
+    { class: "message" },
+    `"${it.thread}" reads ${it.value} at ${place(it)}${saw}; not ${it.newest}, which "${it.missed.thread}" wrote before at ${place(it.missed)}`,
+    el("div", { class: "dim" }, it.why),
+  );
+}
+
 function outcome(race, it) {
   const first = race.accesses[it.first] || race.accesses[0];
   const fine = it.result === "ok";
@@ -121,12 +134,13 @@ function outcome(race, it) {
     el(
       "div",
       {},
-      `the ${first.op} by "${first.thread}" first: `,
+      list(it.memory).length ? "a read sees an older value: " : `the ${first.op} by "${first.thread}" first: `,
       el("b", {}, fine ? usual : it.result),
     ),
     signs.length ? el("div", { class: "message" }, signs.join(", ")) : null,
     it.detail ? el("div", { class: "message" }, it.detail) : null,
     el("div", { class: "dim" }, counted(it.trials || 0, "trial")),
+    list(it.memory).map(staleRead),
     stack(it.stack, "stack"),
     it.replay ? command(it.replay.command) : null,
   );
@@ -157,8 +171,26 @@ function advice(it) {
   );
 }
 
+// The shortest run that shows a finding.
+function story(lines) {
+  if (!list(lines).length) return null;
+  return el(
+    "ol",
+    { class: "story" },
+    lines.map((line) =>
+      el(
+        "li",
+        {},
+        el("b", {}, line.thread),
+        " " + line.text,
+        line.file && line.line ? el("span", { class: "dim" }, `  ${line.file}:${line.line}`) : null,
+      ),
+    ),
+  );
+}
+
 // How a race came about once, as advice tells it.
-function story(it) {
+function occurrence(it) {
   if (!it) return null;
   return facts([
     ["first", it.source],
@@ -251,6 +283,7 @@ function raceDetail(race, timelines) {
       ["array allocated", race.location && race.location.allocated ? place(race.location.allocated) : null],
     ]),
     el("div", { class: "accesses" }, access(race, 0), access(race, 1)),
+    section("What happens", story(race.story)),
     schedules(race.id, timelines, list(race.accesses)) ||
       section(
         "Timeline",
@@ -271,7 +304,7 @@ function raceDetail(race, timelines) {
         : null,
     ),
     members(race),
-    section("How it came about", story(race.story)),
+    section("How it came about", occurrence(race.occurrence)),
     section(
       "Advice",
       list(race.advice).length ? el("ol", { class: "plain" }, race.advice.map(advice)) : null,
@@ -308,6 +341,7 @@ function deadlockDetail(it, timelines) {
         ),
       ),
     ),
+    section("What happens", story(it.story)),
     schedules(it.id, timelines),
     section("See it again", it.replay ? command(it.replay.command) : null),
   ];
@@ -321,6 +355,7 @@ function failureDetail(it, timelines) {
     facts([["thread", it.thread]]),
     own ? snippet(own) : null,
     stack(it.stack, "stack", true),
+    section("What happens", story(it.story)),
     schedules(it.id, timelines),
     section("See it again", it.replay ? command(it.replay.command) : null),
   ];
@@ -351,7 +386,9 @@ function atomicityDetail(it, timelines) {
       ["entered at", it.at],
     ]),
     section("In this order", el("ol", { class: "plain" }, list(it.accesses).map(row))),
+    section("What to change", list(it.advice).length ? el("ol", { class: "plain" }, it.advice.map(advice)) : null),
     schedules(it.id, timelines),
+    section("See it again", it.replay ? command(it.replay.command) : null),
   ];
 }
 

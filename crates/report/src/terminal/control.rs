@@ -2,7 +2,7 @@
 //! that were made to happen, deadlocks, uncaught exceptions.
 
 use super::{Page, SHORT_STACK, Style, is_jdk, place};
-use findings::confirmed::{Deadlock, Delay, Effect, Failure, Harm, Outcome, Replay};
+use findings::confirmed::{Deadlock, Delay, Effect, Failure, Harm, Outcome, Replay, StaleRead};
 use findings::finding::{AccessOp, Frame};
 use findings::group;
 use findings::result::{Access, Hidden, Race, Report, Status};
@@ -12,6 +12,9 @@ use std::io;
 
 /// Lines of a thread dump shown unless everything is asked for.
 const SHORT_DUMP: usize = 40;
+
+/// Reads of older values shown of one outcome.
+const STALE_READS: usize = 3;
 
 impl Page<'_> {
     /// What was done to show hidden races, and what was not looked at.
@@ -83,6 +86,10 @@ impl Page<'_> {
             } else {
                 format!("{} first", self::access(first, a.op != b.op))
             };
+            let who = match outcome.memory.is_empty() {
+                true => who,
+                false => "a read sees an older value".to_owned(),
+            };
             let who = self.paint(Style::Bold, &who);
             let trials = counted(outcome.trials, "trial", "trials");
             let text = effect(outcome);
@@ -96,6 +103,7 @@ impl Page<'_> {
             };
             writeln!(self.out, "  {who} ({trials}): {text}{signs}")?;
             self.frames(&outcome.stack)?;
+            self.stale_reads(&outcome.memory)?;
             if outcome.result != Effect::Ok || self.options.verbose {
                 self.replay(outcome.replay.as_ref(), "      ")?;
             }
@@ -110,6 +118,30 @@ impl Page<'_> {
                 writeln!(self.out)?;
                 self.replay(Some(replay), "  ")
             }
+            None => Ok(()),
+        }
+    }
+
+    /// Which write a read saw, and why it may.
+    fn stale_reads(&mut self, all: &[StaleRead]) -> io::Result<()> {
+        for stale in all.iter().take(STALE_READS) {
+            let saw = match &stale.saw {
+                Some(saw) => format!(", written at {}", saw.at.short()),
+                None => ", the value before any write".to_owned(),
+            };
+            let text = format!(
+                "\"{}\" reads {} at {}{saw}; not {}, which \"{}\" wrote before at {}",
+                stale.thread,
+                stale.value,
+                stale.at.short(),
+                stale.newest,
+                stale.missed.thread,
+                stale.missed.at.short(),
+            );
+            writeln!(self.out, "      {}", clean(&text))?;
+        }
+        match all.first() {
+            Some(stale) => writeln!(self.out, "      = why: {}", clean(&stale.why)),
             None => Ok(()),
         }
     }
@@ -199,6 +231,7 @@ impl Page<'_> {
             }
             self.frames(&waiting.stack)?;
         }
+        self.story(&deadlock.story, deadlock.replay.as_ref())?;
         if deadlock.replay.is_some() {
             writeln!(self.out)?;
         }
@@ -216,7 +249,13 @@ impl Page<'_> {
         let head = self.paint(Style::Red, &head);
         writeln!(self.out, "{head}{}", self.seen(failure.runs))?;
         self.frames(&failure.stack)?;
-        self.before_failure(failure)?;
+        match failure.story.is_empty() {
+            true => self.before_failure(failure)?,
+            false => {
+                self.story(&failure.story, failure.replay.as_ref())?;
+                writeln!(self.out)?;
+            }
+        }
         self.replay(failure.replay.as_ref(), "      ")?;
         writeln!(self.out)
     }

@@ -109,6 +109,11 @@ impl Timeline {
                 }
                 Entry::Tick => making.note("time passes"),
                 Entry::Hit(hit) => making.meeting(met.replace(*hit)),
+                Entry::Saw { .. } => {
+                    if let Some(text) = entry.stale() {
+                        making.note(&text);
+                    }
+                }
                 Entry::Note(text) => making.note(text),
             }
         }
@@ -154,7 +159,7 @@ impl<'a> Making<'a> {
                     lanes.insert(hit.first.thread, 0);
                     lanes.insert(hit.second.thread, 0);
                 }
-                Entry::Tick | Entry::Note(_) => {}
+                Entry::Tick | Entry::Saw { .. } | Entry::Note(_) => {}
             }
         }
         for (index, (_, lane)) in lanes.iter_mut().enumerate() {
