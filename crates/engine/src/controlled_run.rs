@@ -223,6 +223,7 @@ pub fn replay(config: &ControlConfig, result: i64, schedule: &Schedule) -> Repla
         seed: schedule.seed,
         command: replay_command(config, result, &schedule.name),
         delays: schedule.delays.clone(),
+        ..Replay::default()
     }
 }
 

@@ -8,6 +8,7 @@ use crate::launch::{Launcher, Plan};
 use crate::may_trigger::Hidden;
 use crate::progress::Progress;
 use crate::session::Session;
+use crate::shards;
 use crate::verdict::{Answer, Facts};
 use ::detect::{Kind, fasttrack};
 use driver::options::{Control, Mode};
@@ -17,6 +18,7 @@ use driver::run::RunResult;
 use driver::store::{Program, Schedule, Writer};
 use findings::exploration::Schedules;
 use findings::result::Report;
+use findings::shard::Shard;
 use findings::suppress::Suppressions;
 use protocol::execution::AskedSeed;
 pub use schedule::Scheduler;
@@ -51,6 +53,8 @@ pub struct DetectConfig {
     /// With drfinder: a relation that an earlier result has kept, instead of a
     /// run that collects one.
     pub relation: Option<PathBuf>,
+    /// Which of the runs.
+    pub shard: Shard,
     /// Where the program's output goes.
     pub output: Output,
     pub suppress: Suppressions,
@@ -70,6 +74,7 @@ impl Default for DetectConfig {
             isolate: false,
             depth: None,
             relation: None,
+            shard: Shard::WHOLE,
             output: Output::Capture,
             suppress: Suppressions::default(),
             control: ControlConfig::default(),
@@ -84,6 +89,8 @@ pub struct Detected {
     pub answer: Answer,
     /// Where its schedules are kept, if any are.
     pub results: Option<PathBuf>,
+    /// The partial orders that controlled runs had, by their digests.
+    pub orders: Vec<u64>,
 }
 
 /// Runs the program and reports what raced.
@@ -114,7 +121,9 @@ pub fn detect(config: &DetectConfig, progress: &dyn Progress) -> Result<Detected
         false => None,
     };
     let mut runs = ScheduledRuns::new(config, &launcher, hidden)?;
+    let has_work = runs.wanted() > 0;
     match config.scheduler.is_serial() && runs.hidden.is_none() {
+        _ if !has_work => {}
         true => runs.run_series(&launcher, &mut session, progress)?,
         false => runs.run_each(&launcher, &mut session, progress)?,
     }
@@ -123,11 +132,33 @@ pub fn detect(config: &DetectConfig, progress: &dyn Progress) -> Result<Detected
     }
     let (mut report, facts) = session.finish("detect");
     report.schedules = runs.schedules.take();
+    let options = (
+        (
+            config.detector.map(Kind::name),
+            config.scheduler.name(),
+            config.runs,
+        ),
+        (config.until_saturated, config.stop_at_first, config.depth),
+        (
+            config.control.seed,
+            config.control.max_steps,
+            config.control.clock,
+        ),
+    );
+    shards::tell(
+        &mut report,
+        config.shard,
+        &config.launch,
+        &options,
+        has_work,
+    );
     config.suppress.apply(&mut report);
     let results = runs.results();
+    let orders = std::mem::take(&mut runs.orders);
     Ok(Detected {
         answer: runs.finish(report, facts),
         results,
+        orders,
     })
 }
 
@@ -142,6 +173,7 @@ struct ScheduledRuns<'a> {
     kept: BTreeMap<u64, (Schedule, Vec<u8>)>,
     hidden: Option<Hidden>,
     schedules: Option<Schedules>,
+    orders: Vec<u64>,
 }
 
 impl<'a> ScheduledRuns<'a> {
@@ -164,7 +196,18 @@ impl<'a> ScheduledRuns<'a> {
             kept: BTreeMap::new(),
             hidden,
             schedules: None,
+            orders: Vec::new(),
         })
+    }
+
+    /// How many of the runs are of this shard.
+    fn wanted(&self) -> u64 {
+        self.config.shard.share(self.config.runs.into())
+    }
+
+    /// The seed of the shard's run with this number, counted from 0.
+    fn seed(&self, number: u64) -> u64 {
+        controlled_run::seed(&self.config.control, self.config.shard.nth(number))
     }
 
     fn warnings(&mut self) -> Vec<String> {
@@ -193,9 +236,11 @@ impl<'a> ScheduledRuns<'a> {
             ..Plan::new(mode, config.output)
         };
         let mut executions = Executions::new(launcher, plan, vec![], config.jobs, config.isolate);
+        let wanted = self.wanted();
+        let seed = |number| controlled_run::seed(&config.control, config.shard.nth(number));
         let series = Series {
-            count: config.runs.into(),
-            asked: &|number| AskedSeed(0, controlled_run::seed(&config.control, number)),
+            count: wanted,
+            asked: &|number| AskedSeed(0, seed(number)),
             alone: 0,
             deadline: None,
             name: "run".to_owned(),
@@ -208,16 +253,21 @@ impl<'a> ScheduledRuns<'a> {
             novelty: Novelty::default(),
             listed: 0,
         };
-        progress.step(&format!("run 1 of {}", config.runs));
+        progress.step(&format!("run 1 of {wanted}"));
         let made = executions.make(&series, &mut taken)?;
         let saturated = taken.is_saturated();
         let novelty = taken.novelty;
         if made.ended == Ended::Interrupted {
             session.interrupt();
         }
+        self.orders = novelty.orders().collect();
         self.schedules = (config.runs > 1).then_some(Schedules {
             tried: novelty.tried,
             different: novelty.different(),
+            orders: match config.shard.is_whole() {
+                true => Default::default(),
+                false => novelty.orders().collect(),
+            },
             since_new: novelty.since_new(),
             saturated,
             reused_jvms: made.reused,
@@ -234,16 +284,17 @@ impl<'a> ScheduledRuns<'a> {
     ) -> Result<(), Error> {
         let config = self.config;
         // A run that ends in a deadlock is made once more.
+        let wanted = self.wanted() as u32;
         let (mut number, mut extra) = (0, 0);
-        while number < config.runs + extra {
+        while number < wanted + extra {
             number += 1;
-            progress.step(&format!("run {number} of {}", config.runs + extra));
+            progress.step(&format!("run {number} of {}", wanted + extra));
             let deadlock = self.run(launcher, number, config.output, session)?;
             self.save_so_far(session);
             if session.is_over() {
                 break;
             }
-            if deadlock && config.scheduler.goes_by_relation() && extra < config.runs {
+            if deadlock && config.scheduler.goes_by_relation() && extra < wanted {
                 extra += 1;
             }
         }
@@ -284,7 +335,7 @@ impl<'a> ScheduledRuns<'a> {
             session.add(launcher.run(number, mode, None, output)?);
             return Ok(false);
         };
-        let seed = controlled_run::seed(&config.control, u64::from(number) - 1);
+        let seed = self.seed(u64::from(number) - 1);
         let mut control = controlled_run::control(&config.control, strategy, seed);
         control.depth = config.depth;
         let dir = launcher.directory(&format!("run-{number}"))?;
@@ -405,7 +456,7 @@ impl Taker for TakenRuns<'_, '_> {
                 .extend(row.filter(|_| is_new).map(|row| (number, row)));
         }
         self.runs.save_so_far(self.session);
-        let all = u64::from(self.runs.config.runs);
+        let all = self.runs.wanted();
         let tried = self.novelty.tried;
         let text = format!("run {} of {all}", tried + 1);
         match is_new {

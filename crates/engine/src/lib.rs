@@ -12,11 +12,15 @@
 //! advise    repairs, each tried
 //! compare   several schedulers side by side
 //! hunt      all of it, in order
+//! merge     results of shards or machines made one
+//! export    a finding as a JUnit test, or as a program of its own
 //! doctor    what works on this machine
 //!
+//! shards          what commands say about being a part of the work
 //! session         from runs to a report and a verdict
 //! launch          Java, the agent, run directories
 //! controlled_run  the control of runs, results that can be replayed
+//! story           the shortest run that shows a finding, in a few lines
 //! may_trigger     the relation of hidden races, from run to run
 //! saved, sources, suppress, traces   files that are read
 //! ```
@@ -37,10 +41,13 @@ pub mod doctor;
 mod error;
 pub mod exec;
 mod executions;
+pub mod export;
 pub mod hunt;
 pub mod input;
 pub mod launch;
 mod may_trigger;
+mod memory;
+pub mod merge;
 pub mod offline;
 mod owners;
 pub mod predict;
@@ -49,7 +56,10 @@ pub mod record;
 pub mod replay;
 pub mod saved;
 mod session;
+mod shards;
+mod source;
 pub mod sources;
+mod story;
 pub mod suppress;
 pub mod traces;
 mod verdict;

@@ -1,9 +1,10 @@
-//! `detect --trace`: a detector over a recorded trace. The detectors are those
+//! `detect --trace`: a detector over a recorded trace, or STD text. The detectors are those
 //! that run inside the JVM; here their findings get their names from the
 //! trace's tables.
 
-use crate::error::{Context, Error};
+use crate::error::Error;
 use crate::owners::Owners;
+use crate::source::Source;
 use crate::traces;
 use crate::verdict::{Answer, Facts};
 use ::detect::held::HeldLocks;
@@ -14,41 +15,35 @@ use findings::merge::Merge;
 use findings::result::{Program, Run};
 use findings::suppress::Suppressions;
 use protocol::RunEnd;
-use std::io::{Read, Seek};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
 use trace::tables::{Site, SiteKind};
 use trace::{Event, Gap, Loc, ObjId, SiteId, Tables, ThreadId, Trace};
 
 const ACC_STATIC: u16 = 0x0008;
+/// Events handed to a detector at once.
+const BATCH: usize = 4096;
 
 /// Reports what raced in the run that was recorded.
 pub fn detect(path: &Path, detector: Kind, known: &Suppressions) -> Result<Answer, Error> {
     let start = Instant::now();
-    let mut trace = traces::open(path)?;
-    let found = fold(&mut trace, detector);
-    let found = found.with_context(|| format!("cannot read {}", path.display()))?;
+    let mut source = Source::open(path)?;
+    let (found, program) = fold(&mut source, detector)?;
     let threads = found.summary.as_ref().map_or(0, |s| s.threads);
     let is_whole = found.warnings.is_empty();
 
     let seconds = start.elapsed().as_secs_f64();
-    let exit = trace.footer().and_then(|footer| footer.exit_code);
     let mut merge = Merge::new();
     merge.add(
         found,
         Run {
-            exit,
+            exit: program.exit,
             ended: RunEnd::Offline,
             seconds,
             ..Run::default()
         },
     );
-    let command = trace.header().command.iter().map(|part| part.to_string());
-    let program = Program {
-        args: command.collect(),
-        exit,
-        ..Program::default()
-    };
     let mut report = merge.finish(crate::tool(), "detect", program, seconds);
     let facts = Facts {
         not_exercised: is_whole && threads < 2 && report.races.is_empty(),
@@ -65,38 +60,79 @@ pub fn detect(path: &Path, detector: Kind, known: &Suppressions) -> Result<Answe
 }
 
 /// Runs the detector over everything up to the first gap.
-fn fold<R: Read + Seek>(trace: &mut Trace<R>, kind: Kind) -> Result<Findings, trace::Error> {
+fn fold(source: &mut Source, kind: Kind) -> Result<(Findings, Program), Error> {
     let mut detector = kind.detector();
-    let mut held = HeldLocks::default();
-    // Locks of the second access of each finding, in the order of findings.
-    let mut locks: Vec<Vec<HeldLock>> = Vec::new();
-    let mut count = 0u64;
+    let mut batch = Vec::with_capacity(BATCH);
+    let mut late = Late::default();
     let mut step = |event: &Event| {
-        count += 1;
-        detector.event(event);
-        held.event(event);
-        while locks.len() < detector.findings().len() {
-            let held = held.sets.get(held.locks_of(event.thread)).iter();
-            locks.push(
-                held.map(|h| HeldLock {
-                    lock: ObjId(h.lock),
-                    shared: h.shared,
-                })
-                .collect(),
-            );
+        batch.push(*event);
+        if batch.len() == BATCH {
+            detector.events(&batch);
+            batch.clear();
         }
     };
-    let mut late = Late::default();
-    let mut events = trace.events();
-    events.for_each_event(|event| late.take(event, &mut step))?;
-    let gap = events.gap();
+    let known = source.each(|event| late.take(event, &mut step))?;
     late.rest(&mut step);
-    let mut found = covered(trace, gap, count);
-    let names = Names::new(trace.tables());
-    for (finding, locks) in detector.findings().iter().zip(&locks) {
-        found.races.push(names.race(finding, kind.name(), locks));
+    detector.events(&batch);
+
+    // Most traces have no race, and then nobody asks for locks: they are a matter of a second pass.
+    let wanted: BTreeSet<u64> = detector.findings().iter().map(|f| f.event).collect();
+    let mut locks = LocksAt::new(wanted);
+    if locks.is_wanted() {
+        let mut late = Late::default();
+        source.each(|event| late.take(event, |e| locks.event(e)))?;
+        late.rest(|e| locks.event(e));
     }
-    Ok(found)
+    let mut found = known.covered;
+    let names = Names::new(&known.tables);
+    for finding in detector.findings() {
+        let at = { &locks.found }.binary_search_by_key(&finding.event, |(event, _)| *event);
+        let held = at.map_or(&[][..], |at| &locks.found[at].1);
+        found.races.push(names.race(finding, kind.name(), held));
+    }
+    Ok((found, known.program))
+}
+
+/// The locks held at some events.
+pub(crate) struct LocksAt {
+    wanted: BTreeSet<u64>,
+    at: u64,
+    held: HeldLocks,
+    /// Events and their locks, ascending.
+    pub found: Vec<(u64, Vec<HeldLock>)>,
+}
+
+impl LocksAt {
+    pub fn new(wanted: BTreeSet<u64>) -> LocksAt {
+        LocksAt {
+            wanted,
+            at: 0,
+            held: HeldLocks::default(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Whether there are events still to come that somebody asks for.
+    pub fn is_wanted(&self) -> bool {
+        !self.wanted.is_empty()
+    }
+
+    pub fn event(&mut self, e: &Event) {
+        let Some(next) = self.wanted.first() else {
+            return;
+        };
+        self.held.event(e);
+        if *next == self.at {
+            let now = self.held.sets.get(self.held.locks_of(e.thread)).iter();
+            let now = now.map(|h| HeldLock {
+                lock: ObjId(h.lock),
+                shared: h.shared,
+            });
+            self.found.push((self.at, now.collect()));
+            self.wanted.pop_first();
+        }
+        self.at += 1;
+    }
 }
 
 /// What a trace covers, and what it lacks; no races.

@@ -16,7 +16,8 @@ use driver::run::RunResult;
 use driver::scratch::Scratch;
 use driver::store::{Program, Schedule, Store};
 use findings::confirmed::ReplayVerdict;
-use findings::finding::ControlSummary;
+use findings::finding::{AccessOp, ControlSummary};
+use findings::prediction::{AtomicityViolation, UnitAccess};
 use findings::result::Status;
 use protocol::control::Uncontrolled;
 use protocol::request::EXPLORE;
@@ -119,6 +120,8 @@ struct Kept {
     program: Option<Program>,
     schedule: Schedule,
     origin: Option<Origin>,
+    /// What it shows, if that is a violation of atomicity.
+    unit: Option<AtomicityViolation>,
     log: PathBuf,
     /// Where the log is while the agent reads it, if it was kept in results.
     _unpacked: Option<Scratch>,
@@ -131,12 +134,15 @@ pub fn replay(config: &ReplayConfig) -> Result<Replayed, Error> {
     let mut launcher = Launcher::new(&launch)?;
     launcher.directory = kept.program.as_ref().map(|p| p.directory.clone());
     let mode = Mode::named(&kept.schedule.mode).unwrap_or(Mode::None);
+    let dir = launcher.directory("replay")?;
     let plan = Plan {
         control: Some(control(config, &kept)?),
+        // Fields have other places where all is recorded, and logs tell them by those.
+        trace: (mode == Mode::Full).then(|| dir.trace()),
         input: match kept.program.as_ref().map(|program| &program.input) {
             Some(Some(file)) => Input::File(file.clone()),
             // A program that was given none must not wait for ours.
-            Some(None) if matches!(&*kept.schedule.strategy, "racefuzzer" | EXPLORE) => {
+            Some(None) if matches!(&*kept.schedule.strategy, "racefuzzer" | "steer" | EXPLORE) => {
                 Input::Empty
             }
             _ => Input::Inherit,
@@ -145,7 +151,6 @@ pub fn replay(config: &ReplayConfig) -> Result<Replayed, Error> {
         ..Plan::new(mode, config.output)
     };
     let mut session = Session::new(&launch);
-    let dir = launcher.directory("replay")?;
     let run = launcher.run_in(&dir, plan)?;
 
     let sameness = compare(&kept, &run);
@@ -160,7 +165,9 @@ pub fn replay(config: &ReplayConfig) -> Result<Replayed, Error> {
         .ok()
         .and_then(|bytes| schedule::log::read(&bytes).ok())
         .unwrap_or_default();
-    let races = races(&log);
+    let mut races = races(&log);
+    // That a value is stale is known of the first run; an equal one shows the same.
+    races.extend(kept.unit.as_ref().filter(|_| same).map(between));
     let reasons = match same {
         true => Vec::new(),
         false => reasons(&kept, &launcher, &uncontrolled),
@@ -208,6 +215,7 @@ fn from_log(log: &Path) -> Result<Kept, Error> {
     Ok(Kept {
         program: None,
         origin: None,
+        unit: None,
         schedule: Schedule {
             name: log.display().to_string(),
             mode: parameter("mode").unwrap_or_else(|| Mode::None.name().to_owned()),
@@ -234,7 +242,9 @@ fn from_result(results: &Path, number: Option<i64>, id: &str) -> Result<Kept, Er
         .context("cannot make a directory for the schedule; is TMPDIR writable?")?;
     let log = directory.path().join("kept.pfs");
     std::fs::write(&log, bytes).context("cannot unpack the schedule")?;
+    let units = store.report().map(|report| report.atomicity);
     Ok(Kept {
+        unit: { units.into_iter().flatten() }.find(|unit| unit.id == schedule.name),
         schedule,
         log: log.canonicalize()?,
         program: Some(store.program().clone()),
@@ -244,6 +254,24 @@ fn from_result(results: &Path, number: Option<i64>, id: &str) -> Result<Kept, Er
         }),
         _unpacked: Some(directory),
     })
+}
+
+/// What comes between in a unit, and where.
+fn between(unit: &AtomicityViolation) -> String {
+    let access = |access: &UnitAccess| {
+        let what = match (&access.call, access.op) {
+            (Some(call), _) => format!("calls {call}"),
+            (None, AccessOp::Read) => format!("reads {}", access.location),
+            (None, AccessOp::Write) => format!("writes {}", access.location),
+        };
+        let at = match (&access.file, access.line) {
+            (Some(file), Some(line)) => format!("{file}:{line}"),
+            _ => access.method.clone(),
+        };
+        format!("{} {what} at {at}", access.thread)
+    };
+    let order: Vec<String> = unit.accesses.iter().map(access).collect();
+    format!("{} not atomic: {}", unit.id, order.join(", then "))
 }
 
 /// How the program was started, with what the user wants to be different.
@@ -397,7 +425,7 @@ fn races(log: &Log) -> Vec<String> {
                     "at step {steps}, side by side: {first}; then {second}"
                 ));
             }
-            Entry::Tick | Entry::Note(_) => {}
+            Entry::Tick | Entry::Saw { .. } | Entry::Note(_) => {}
         }
     }
     let many = found.len();
@@ -425,6 +453,7 @@ mod tests {
                 ..Schedule::default()
             },
             origin: None,
+            unit: None,
             log: PathBuf::new(),
             _unpacked: None,
         }

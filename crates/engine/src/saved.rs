@@ -31,6 +31,18 @@ fn read(from: &Path, number: Option<i64>) -> Result<Report, Error> {
     Report::from_json(&bytes).with_context(|| from.display().to_string())
 }
 
+/// The scheduling points that shards of an exploration ended with.
+pub fn points(from: &Path) -> Result<Vec<String>, Error> {
+    let report = load(from, None)?;
+    let points = report.exploration.and_then(|explored| explored.points);
+    points.ok_or_else(|| {
+        Error::usage(format!(
+            "{} has no scheduling points: it is not the result of `verify --shard`",
+            from.display()
+        ))
+    })
+}
+
 /// Where the schedules of a result are: in its directory; those of a file may
 /// be in the usual place, if it has the same races.
 pub fn results<'a>(from: &'a Path, report: &Report) -> Option<&'a Path> {

@@ -56,10 +56,17 @@ impl Facts {
     /// What a saved report says.
     pub fn from_saved(report: &Report) -> Facts {
         // An exploration may also be a part of a hunt, which has its own word.
-        let explored = { report.exploration.as_ref() }.filter(|_| report.command == "verify");
-        let incomplete = explored.is_some_and(|explored| !explored.complete);
+        let has_word = report.command == "verify" || report.command == findings::parts::COMMAND;
+        let explored = report.exploration.as_ref().filter(|_| has_word);
+        // A shard answers for its part; who puts shards together, for all of them.
+        let is_merged = report.merged > 0;
+        let incomplete = explored.is_some_and(|explored| match explored.part_complete {
+            Some(complete) if !is_merged => !complete,
+            _ => !explored.complete,
+        });
+        let lacks = is_merged && findings::shard::missing(&report.shards).is_some();
         Facts {
-            limit_reached: incomplete || report.limit_reached,
+            limit_reached: incomplete || lacks || report.limit_reached,
             not_exercised: report.not_exercised,
             ..Facts::default()
         }

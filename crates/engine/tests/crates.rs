@@ -13,6 +13,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("classfile", &[]),
     ("trace", &["encoding"]),
     ("order", &[]),
+    ("memory", &["order"]),
     ("litmus", &["trace"]),
     ("contract", &["trace"]),
     // Algorithms.
@@ -34,6 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "encoding",
             "instrument",
             "trace",
+            "memory",
             "order",
             "detect",
             "schedule",
@@ -64,12 +66,25 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     // Renderers.
     ("report", &["encoding", "findings", "schedule"]),
+    // The same work on several machines.
+    (
+        "campaign",
+        &[
+            "classfile",
+            "detect",
+            "driver",
+            "engine",
+            "findings",
+            "report",
+            "schedule",
+        ],
+    ),
     // Arguments, progress, output, exit codes.
     (
         "photofinish",
         &[
-            "detect", "driver", "encoding", "engine", "explore", "findings", "predict", "report",
-            "schedule", "trace",
+            "campaign", "detect", "driver", "encoding", "engine", "explore", "findings", "predict",
+            "report", "schedule", "trace",
         ],
     ),
     ("bench", &["detect", "driver", "trace"]),

@@ -59,6 +59,8 @@ impl Mixture<'_> {
         let limit = config.launch.time_limit.map_or(LIMIT, |l| l.min(LIMIT));
         let by_then = Instant::now().checked_add(limit);
         let asked = search::SearchConfig {
+            share: None,
+            points: Vec::new(),
             config: Config {
                 order: Order::default(),
                 preemptions: None,

@@ -5,6 +5,7 @@
 //! trial         controlled runs of the program, with repairs or without
 //! explored      all of its executions, if they are few
 //! paths         recorded runs ─► what raced, what would have ordered it (crate advise)
+//! stale         the same for values that are stale when they are used
 //! stable_names  names that are the same in all runs
 //! to_bytecode   a suggestion ─► changes of bytecode (instrument::repair)
 //! verdict       what the runs with a repair say of it
@@ -20,6 +21,7 @@ mod explored;
 mod java_source;
 mod paths;
 mod stable_names;
+pub(crate) mod stale;
 mod to_bytecode;
 mod trial;
 mod verdict;
@@ -27,6 +29,7 @@ mod verdict;
 use crate::config::{ControlConfig, LaunchConfig};
 use crate::error::{Context, Error};
 use crate::launch::Launcher;
+use crate::predict::by_schedule::Done;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::sources::SourceTree;
@@ -36,7 +39,7 @@ use ::advise::{Explanation, Kind, Race, Variable, Words};
 use driver::options::{Mode, Statement};
 use driver::store::Store;
 use encoding::names::dotted;
-use findings::advice::{Story, Suggestion, Validated};
+use findings::advice::{Occurrence, Suggestion, Validated};
 use findings::result::Report;
 use paths::Paths;
 use protocol::RunEnd;
@@ -137,17 +140,28 @@ pub(crate) fn with(
     };
     let mut session = Session::new(&config.launch);
     let half = work.mixture.targeted_from();
-    work.gather(0..half, &mut session)?;
-    if !session.is_over() {
+    // Of a result that has only stale values nothing else is looked at.
+    let has_stale = saved.is_some_and(stale::has_any);
+    let races = !has_stale || saved.is_some_and(|saved| !saved.races.is_empty());
+    if races {
+        work.gather(0..half, &mut session)?;
+    }
+    if races && !session.is_over() {
         let seen = work.before.seen.keys();
         let found: Vec<Statement> = seen.flat_map(|key| work.lines_of(key)).collect();
         work.mixture.targets.extend(found);
         work.gather(half..config.runs, &mut session)?;
     }
+    let mut violations = saved.map_or_else(Vec::new, |saved| saved.atomicity.clone());
+    let mut of_stale = Done::default();
+    if has_stale && !session.is_over() {
+        of_stale = stale::advise(config, launcher, progress, &mut violations, &mut session)?;
+    }
     let over = session.is_over();
     let (mut report, facts) = session.finish("advise");
+    report.atomicity = violations;
     let facts = Facts {
-        limit_reached: facts.limit_reached || work.mixture.out_of_time(),
+        limit_reached: facts.limit_reached || work.mixture.out_of_time() || of_stale.limited,
         ..facts
     };
     if let Some(saved) = saved {
@@ -376,7 +390,7 @@ fn key_of(race: &Race, paths: &Paths) -> Key {
 #[derive(Default)]
 struct OfRace {
     suggestions: Vec<Suggestion>,
-    story: Option<Story>,
+    occurrence: Option<Occurrence>,
 }
 
 /// Puts the advice into the report.
@@ -399,9 +413,9 @@ fn put(
         let key = key_of(&of.race, paths);
         let entry = of_races.entry(key.clone()).or_default();
         if let Some(told) = paths.told.get(&of.race)
-            && entry.story.is_none()
+            && entry.occurrence.is_none()
         {
-            entry.story = Some(story(told, paths));
+            entry.occurrence = Some(occurrence(told, paths));
         }
         let makes_sense =
             |s: &&::advise::Suggestion| to_bytecode::makes_sense(&s.repair, &paths.book);
@@ -430,13 +444,13 @@ fn put(
     for race in &mut report.races {
         if let Some(of) = of_races.get(&Key::of_result(race)) {
             race.advice = Some(of.suggestions.clone());
-            race.story = of.story.clone().or(race.story.take());
+            race.occurrence = of.occurrence.clone().or(race.occurrence.take());
         }
     }
     report.repairs = judged.set(paths, &ids_of).or(report.repairs.take());
 }
 
-fn story(told: &Explanation, paths: &Paths) -> Story {
+fn occurrence(told: &Explanation, paths: &Paths) -> Occurrence {
     let book = &paths.book;
     let at = |event: &trace::Event| Words::statement(book, event.site.0);
     let does = |event: &trace::Event| match event.op {
@@ -474,7 +488,7 @@ fn story(told: &Explanation, paths: &Paths) -> Story {
     if told.left_out > 0 {
         between.push(format!("and {} more", told.left_out));
     }
-    Story {
+    Occurrence {
         source: side(&told.source),
         manifest: side(&told.manifest),
         between,

@@ -3,9 +3,11 @@
 //! ```text
 //! looking  runs that look for pairs
 //! pairs    a report's race as two sets of statements; which race a hit is
+//! shard    which pairs are whose, where several machines try them
 //! verdict  what came of a trial, against a reference run
 //! trials   the trials of a pair as they come
 //! tally    the account of a pair's trials
+//! weak     trials in which reads may see older writes
 //! earlier  schedules of a saved report, which the new result keeps
 //! ```
 //!
@@ -21,17 +23,21 @@
 mod earlier;
 mod looking;
 mod pairs;
+mod shard;
 mod tally;
 mod trials;
 mod verdict;
+mod weak;
 
 use crate::config::{self, ControlConfig, LaunchConfig};
 use crate::controlled_run;
 use crate::error::Error;
 use crate::executions::Executions;
 use crate::launch::{Launcher, Plan};
+use crate::predict::by_schedule::{self, Tries};
 use crate::progress::Progress;
 use crate::session::Session;
+use crate::story::{self, Teller};
 use crate::verdict::{Answer, Facts};
 use driver::options::{Control, Mode, Statement, Variant};
 use driver::process::{Input, Outcome, Output, Stopped};
@@ -40,6 +46,7 @@ use driver::store::Writer;
 use findings::confirmed::Replay;
 use findings::exploration::Schedules;
 use findings::result::{Race, Report, Status};
+use findings::shard::Shard;
 use findings::suppress::Suppressions;
 use looking::Look;
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,7 +60,8 @@ use verdict::{Choice, Reference};
 /// Controlled runs that look for pairs, besides a free one.
 const CONTROLLED_RUNS: usize = 3;
 
-pub(crate) use pairs::worth_trying;
+pub(crate) use pairs::{order, sides, worth_trying};
+pub use weak::Memory;
 
 /// Names what there was no time for.
 pub(crate) fn no_time(untried: &[String]) -> String {
@@ -99,12 +107,18 @@ pub struct ConfirmConfig {
     /// Stop only after this many trials in a row that showed nothing new: another seed may
     /// lead to another outcome of the same order.
     pub quiet_trials: u32,
+    /// What racy reads may see.
+    pub memory: Memory,
     /// Runs side by side; if none, one a core.
     pub jobs: Option<u32>,
     /// Every trial is to have a JVM of its own.
     pub isolate: bool,
+    /// Which of the pairs.
+    pub shard: Shard,
     /// The program's standard input; if none, it is empty.
     pub input: Option<PathBuf>,
+    /// Methods that are atomic by themselves, besides the JDK's.
+    pub operations: Option<PathBuf>,
     pub suppress: Suppressions,
     pub control: ControlConfig,
     pub launch: LaunchConfig,
@@ -118,9 +132,12 @@ impl Default for ConfirmConfig {
             trials: 100,
             all_trials: false,
             quiet_trials: QUIET,
+            memory: Memory::Sc,
             jobs: None,
             isolate: false,
+            shard: Shard::WHOLE,
             input: None,
+            operations: None,
             suppress: Suppressions::default(),
             control: ControlConfig::default(),
             launch: LaunchConfig::default(),
@@ -160,6 +177,12 @@ pub fn confirm(config: &ConfirmConfig, progress: &dyn Progress) -> Result<Answer
             warnings: Vec::new(),
             schedules: None,
             timing: Default::default(),
+            // A shard of `predict` stays one.
+            shards: match saved.merged {
+                0 => saved.shards.clone(),
+                _ => Vec::new(),
+            },
+            merged: 0,
             ..(**saved).clone()
         }),
         Pairs::Looked | Pairs::Named(_) => None,
@@ -182,10 +205,37 @@ pub fn confirm(config: &ConfirmConfig, progress: &dyn Progress) -> Result<Answer
     if !tried.untried.is_empty() {
         report.warnings.push(no_time(&tried.untried));
     }
+    let stale = Tries {
+        runs: config.trials.min(Tries::default().runs),
+        input: config.input.clone(),
+        operations: config.operations.clone(),
+        control: config.control.clone(),
+        deadline,
+        ..Tries::default()
+    };
+    let stale = by_schedule::confirm(&stale, &launcher, &mut store, &mut report)?;
     report.timing.total_s = began.elapsed().as_secs_f64();
+    shard::tell(config, &mut report, &tried.new);
+    let mut teller = Teller {
+        launcher: &launcher,
+        store: &mut store,
+        control: &config.control,
+        input: config::input(config.input.as_ref()),
+        // No longer than all that was done before.
+        deadline: [
+            deadline,
+            Some(Instant::now() + began.elapsed() + LEAST_SHARE),
+        ]
+        .into_iter()
+        .flatten()
+        .min(),
+        progress,
+    };
+    story::tell(&mut teller, &mut report)?;
     config.suppress.apply(&mut report);
     let mut facts = tried.facts;
     facts.limit_reached |= tried.limited || tried.interrupted;
+    facts.limit_reached |= stale.limited || stale.interrupted;
     Ok(controlled_run::finish(store, &program, report, facts))
 }
 
@@ -202,6 +252,8 @@ pub(crate) struct Tried {
     pub untried: Vec<String>,
     pub limited: bool,
     pub interrupted: bool,
+    /// Races that trials have shown and nobody knew of.
+    new: BTreeSet<String>,
 }
 
 /// Tries the races of a report, or those that a run of its own finds. What the
@@ -225,6 +277,7 @@ pub(crate) fn try_races(
         limited: false,
         has_untriable: false,
         interrupted: false,
+        new: BTreeSet::new(),
         warnings: BTreeSet::new(),
         compared_with: String::new(),
         untried: Vec::new(),
@@ -243,6 +296,7 @@ pub(crate) fn try_races(
         untried: work.untried,
         limited: work.limited,
         interrupted: work.interrupted,
+        new: work.new,
     })
 }
 
@@ -279,6 +333,8 @@ struct Work<'a> {
     /// There are suspicions that nobody can try, or for whose trials there was too little time.
     has_untriable: bool,
     interrupted: bool,
+    /// Races that trials have shown and nobody knew of.
+    new: BTreeSet<String>,
     warnings: BTreeSet<String>,
     /// What output is compared with, in words.
     compared_with: String,
@@ -340,10 +396,11 @@ impl<'a> Work<'a> {
             let name = target.name.clone();
             let stopped = self.interrupted || self.limited;
             if stopped
-                || self.try_to_confirm(target, &mut executions, &reference, &mut report)? == 0
+                || self.try_to_confirm(&target, &mut executions, &reference, &mut report)? == 0
             {
                 untried.push(name);
             } else {
+                self.weak_trials(&target, &reference, &mut report)?;
                 (self.save)(self.store, &report);
             }
         }
@@ -377,7 +434,10 @@ impl<'a> Work<'a> {
             race: None,
             sides: [vec![a.clone()], vec![b.clone()]],
         });
-        let mut targets: Vec<Target> = named.collect();
+        let mine = named
+            .enumerate()
+            .filter(|(at, _)| self.config.shard.owns(*at as u64));
+        let mut targets: Vec<Target> = mine.map(|(_, target)| target).collect();
         let wanted = &self.config.races;
         for id in wanted {
             if !report.races.iter().any(|race| race.id == *id) {
@@ -394,7 +454,7 @@ impl<'a> Work<'a> {
                 true => worth.contains(&race.id),
                 false => wanted.contains(&race.id),
             };
-            if !meant {
+            if !meant || !self.config.owns(race) {
                 continue;
             }
             match pairs::sides(race) {
@@ -507,7 +567,7 @@ impl<'a> Work<'a> {
     /// were.
     fn try_to_confirm(
         &mut self,
-        target: Target,
+        target: &Target,
         executions: &mut Executions<'_>,
         reference: &Reference,
         report: &mut Report,
@@ -525,7 +585,7 @@ impl<'a> Work<'a> {
                         .any(|race| pairs::order(race, hit).is_some())
             };
             self.trials(
-                &target,
+                target,
                 executions,
                 reference,
                 &mut tallies,
@@ -557,6 +617,7 @@ impl<'a> Work<'a> {
         for mut tally in tallies.all {
             if tally.race.id.is_empty() {
                 tally.race.id = next_id(&report.races);
+                self.new.insert(tally.race.id.clone());
             }
             let race = tally.finish(ran, asked, |kept| self.keep(kept));
             let place = report.races.iter().position(|known| known.id == race.id);

@@ -131,6 +131,7 @@ impl Tally {
                     caught: verdict.caught.is_some(),
                     failure_signs: verdict.signs.clone(),
                     trials: 1,
+                    memory: Vec::new(),
                     replay: None,
                 },
                 regular: verdict.caught == Some(Regularity::Sometimes),
@@ -393,7 +394,7 @@ mod tests {
             Some(Replay {
                 seed: 0,
                 command: kept.schedule.name,
-                delays: vec![],
+                ..Replay::default()
             })
         });
         (race, names)

@@ -30,6 +30,11 @@ impl Novelty {
         usual && all_shown(&run.findings).all(|key| self.shown.contains(&key))
     }
 
+    /// The partial orders of the executions.
+    pub fn orders(&self) -> impl Iterator<Item = u64> + '_ {
+        self.orders.iter().copied()
+    }
+
     /// Counts an execution; whether it showed something for the first time.
     pub fn take(&mut self, execution: &Execution) -> bool {
         self.tried += 1;

@@ -163,6 +163,7 @@ fn search(
         resume,
         stop_at_first: hunt.config.stop_at_first,
         jobs: hunt.config.jobs,
+        shard: hunt.config.shard,
         input: hunt.config.input.clone(),
         control: ControlConfig {
             results: dir.file("results"),

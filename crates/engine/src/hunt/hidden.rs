@@ -55,10 +55,14 @@ pub fn hidden(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     });
     let jobs = config::jobs(config.jobs);
     let mut executions = Executions::new(launcher, plan, variants.to_vec(), jobs, false);
-    let wanted = u64::from(config.runs);
+    let wanted = config.shard.share(config.runs.into());
+    if wanted == 0 {
+        return Ok("not looked for: no runs are wanted".to_owned());
+    }
     let series = Series {
         count: wanted * FURTHER,
         asked: &|number| {
+            let number = config.shard.nth(number);
             let seed = controlled_run::seed(&config.control, number);
             AskedSeed(number as usize % SEEKERS.len(), seed)
         },
@@ -80,6 +84,7 @@ pub fn hidden(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         different: novelty.different(),
         saturated: ran > wanted,
         since_new: novelty.since_new(),
+        orders: Default::default(),
         reused_jvms: made.reused,
         isolated: made.isolated,
     });
@@ -181,7 +186,8 @@ pub fn held_back(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     let pipes = (hunt.input.clone(), Output::Capture);
     let (mut seeker, _) = Hidden::begin(launcher, None, None, pipes, Some(each))?;
     let mut ran = 0_u64;
-    for number in 0..wanted {
+    let mine = |number: &u32| config.shard.owns(u64::from(*number));
+    for number in (0..wanted).filter(mine) {
         if hunt.over() || hunt.left().is_zero() {
             break;
         }
@@ -207,7 +213,7 @@ pub fn held_back(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         keep(hunt, &control, Some(&dir), run);
         ran += 1;
     }
-    hunt.limited |= ran < u64::from(wanted) && !hunt.over();
+    hunt.limited |= ran < config.shard.share(wanted.into()) && !hunt.over();
     let found = group::findings(&hunt.report.races).len();
     let found = found.saturating_sub(before);
     Ok(format!(

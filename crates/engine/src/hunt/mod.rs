@@ -21,18 +21,20 @@ mod shares;
 mod stages;
 
 use crate::config::{ControlConfig, LaunchConfig};
-use crate::confirm;
+use crate::confirm::{self, Memory};
 use crate::controlled_run;
 use crate::error::Error;
 use crate::launch::Launcher;
 use crate::progress::Progress;
 use crate::session::{Session, not_exercised};
+use crate::shards;
 use crate::verdict::{Answer, Facts};
 use driver::process::{Input, Outcome, Output, Stopped};
 use driver::store::{self, Writer};
 use explored::Explored;
 use findings::group::{self, Finding};
 use findings::result::{HuntSummary, Race, Report, Stage, Status};
+use findings::shard::Shard;
 use findings::suppress::Suppressions;
 use free::Recorded;
 use stages::STAGES;
@@ -53,12 +55,16 @@ pub struct HuntConfig {
     pub trials: u32,
     /// Runs under control that look for what free runs do not show.
     pub runs: u32,
+    /// What racy reads may see in the trials of a race.
+    pub memory: Memory,
     /// Stages to leave out, by their names.
     pub skip: Vec<String>,
     /// Stop when a race, deadlock or uncaught exception is certain.
     pub stop_at_first: bool,
     /// Runs side by side; if none, one a core.
     pub jobs: Option<u32>,
+    /// Which part: all do the free runs, the rest is divided stage by stage.
+    pub shard: Shard,
     /// The program's standard input in every run; if none, it is empty.
     pub input: Option<PathBuf>,
     /// Where the output of the first run goes; nobody sees that of others.
@@ -76,9 +82,11 @@ impl Default for HuntConfig {
         HuntConfig {
             trials: 20,
             runs: 20,
+            memory: Memory::Sc,
             skip: Vec::new(),
             stop_at_first: false,
             jobs: None,
+            shard: Shard::WHOLE,
             input: None,
             first_output: Output::Capture,
             sources: Vec::new(),
@@ -358,6 +366,27 @@ impl Hunt<'_> {
             self.report.warnings.push(text.to_owned());
         }
         explored::conclude(self);
+        let config = self.config;
+        let options = (
+            (
+                config.trials,
+                config.runs,
+                &config.skip,
+                config.stop_at_first,
+            ),
+            (
+                config.control.seed,
+                config.control.max_steps,
+                config.control.clock,
+            ),
+        );
+        shards::tell(
+            &mut self.report,
+            config.shard,
+            &config.launch,
+            &options,
+            true,
+        );
         self.config.suppress.apply(&mut self.report);
         self.report.hunt = Some(HuntSummary {
             stages: self.done.clone(),

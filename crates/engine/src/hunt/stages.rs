@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::predict::{self, PredictConfig};
 use crate::progress::Silent;
 use crate::session::Session;
+use crate::story::{self, Teller};
 use crate::traces;
 use driver::process::Stopped;
 use driver::run::RunResult;
@@ -77,6 +78,12 @@ pub const STAGES: &[Stage] = &[
         run: try_to_confirm,
     },
     Stage {
+        name: "stories",
+        weight: 1.5,
+        needs: 0,
+        run: tell_stories,
+    },
+    Stage {
         name: "advise",
         weight: 3.0,
         needs: 0,
@@ -127,7 +134,11 @@ fn predict_from_recording(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     let until = hunt.stage_end;
     let late = || until <= Instant::now();
     let stop = || late() || hunt.launcher.interrupts.is_requested();
-    let predicted = predict::from_trace_until(&PredictConfig::default(), &looked_at, &stop);
+    let engines = PredictConfig {
+        shard: hunt.config.shard,
+        ..PredictConfig::default()
+    };
+    let predicted = predict::from_trace_until(&engines, &looked_at, &stop);
     hunt.limited |= late();
     match predicted {
         Ok(predicted) => {
@@ -178,9 +189,13 @@ fn is_jdks(race: &Race) -> bool {
 fn try_to_confirm(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     let config = hunt.config;
     let worth = confirm::worth_trying(&hunt.report.races);
+    let part = ConfirmConfig {
+        shard: config.shard,
+        ..ConfirmConfig::default()
+    };
     let untried: Vec<String> = { hunt.report.races.iter() }
         .filter(|race| race.trials.is_none() && worth.contains(&race.id))
-        .filter(|race| !hunt.config.suppress.hides(race))
+        .filter(|race| part.owns(race) && !hunt.config.suppress.hides(race))
         .map(|race| race.id.clone())
         .collect();
     if untried.is_empty() {
@@ -195,10 +210,11 @@ fn try_to_confirm(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         trials: config.trials,
         // Time is better spent on the next pair.
         quiet_trials: 0,
+        memory: config.memory,
         jobs: config.jobs,
         input: config.input.clone(),
         control: config.control.clone(),
-        ..ConfirmConfig::default()
+        ..part
     };
     let until = hunt.stage_end;
     let (program, suppress) = (&hunt.program, &config.suppress);
@@ -231,6 +247,26 @@ fn try_to_confirm(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         counted(trials, "trial", "trials"),
         counted(untried.len() as u64, "pair", "pairs")
     ))
+}
+
+/// The shortest run that shows each finding.
+fn tell_stories(hunt: &mut Hunt<'_>) -> Result<String, Error> {
+    if !hunt.ends {
+        return Ok(String::new());
+    }
+    let mut teller = Teller {
+        launcher: hunt.launcher,
+        store: &mut hunt.store,
+        control: &hunt.config.control,
+        input: hunt.input.clone(),
+        deadline: Some(hunt.stage_end),
+        progress: hunt.progress,
+    };
+    let told = story::tell(&mut teller, &mut hunt.report)?;
+    Ok(match told {
+        0 => String::new(),
+        told => format!("{} told", counted(told, "story", "stories")),
+    })
 }
 
 /// What to change, tried before it is told.
@@ -307,7 +343,7 @@ fn take_advice(hunt: &mut Hunt<'_>, advised: &Report) -> usize {
         let mut races = hunt.report.races.iter_mut();
         if let Some(known) = races.find(|race| race.id == id) {
             known.advice = Some(suggestions);
-            known.story = race.story.clone().or(known.story.take());
+            known.occurrence = race.occurrence.clone().or(known.occurrence.take());
         }
     }
     told.len()

@@ -1,15 +1,18 @@
 //! Beyond races: units that something can come into (`--atomicity`), and
 //! properties over named events (`--property`).
 
-use super::{Input, PredictConfig, steps};
+use super::look::Input;
+use super::tell::steps;
+use super::{PredictConfig, stale};
 use crate::error::{Context, Error};
 use crate::offline::{HeldLock, Names};
+use ::predict::Told;
 use ::predict::atomicity::{self, Part, Unit, What};
 use ::predict::property::{self, Kind, Labelled, Limits, Named, Spec};
 use encoding::names::{dotted, glob};
 use findings::finding::{AccessOp, Frame, Location};
 use findings::prediction::{
-    AtomicityViolation, NamedEvent, Part as PartOf, Property, PropertyStatus, UnitAccess,
+    AtomicityViolation, NamedEvent, Part as PartOf, Property, PropertyStatus, UnitAccess, Witness,
 };
 use findings::result::Status;
 use std::path::Path;
@@ -18,6 +21,7 @@ use trace::{Event, Op};
 /// What is asked for, read before anything is run.
 pub struct Checks {
     atomicity: bool,
+    stale: bool,
     units: Vec<String>,
     spec: Spec,
     cuts: u64,
@@ -31,6 +35,7 @@ impl Checks {
         };
         Ok(Checks {
             atomicity: config.atomicity || !config.units.is_empty(),
+            stale: config.atomicity || config.stale,
             units: config.units.clone(),
             spec,
             cuts: config.cuts,
@@ -39,7 +44,7 @@ impl Checks {
 
     /// Whether there is anything to do.
     pub fn something(&self) -> bool {
-        self.atomicity || !self.spec.properties.is_empty()
+        self.atomicity || self.stale || !self.spec.properties.is_empty()
     }
 }
 
@@ -69,6 +74,9 @@ pub fn check(asked: &Checks, input: &Input) -> Checked {
     let names = Names::new(&input.tables);
     if asked.atomicity {
         atomicity(asked, input, &names, &mut checked);
+    }
+    if asked.stale {
+        stale::check(input, &mut checked);
     }
     if !asked.spec.properties.is_empty() {
         properties(asked, input, &names, &mut checked);
@@ -135,12 +143,20 @@ fn atomicity(asked: &Checks, input: &Input, names: &Names<'_>, checked: &mut Che
             at: at(&begin),
             pattern: pattern.to_owned(),
             accesses,
-            witness: Some(steps(names, &input.events, &violation.witness, 1)),
+            stale: None,
+            tried: None,
+            replay: None,
+            advice: None,
+            witness: Some(witness(names, input, &violation.witness)),
         });
     }
 }
 
-fn access(
+fn witness(names: &Names<'_>, input: &Input, order: &[u32]) -> Witness {
+    steps(names, &Told::of_order(&input.events, order, 1))
+}
+
+pub(super) fn access(
     names: &Names<'_>,
     part: &Part,
     of_unit: bool,
@@ -160,10 +176,11 @@ fn access(
         method: frame.method,
         file: frame.file,
         line: frame.line,
+        call: None,
     }
 }
 
-fn location(location: &Location) -> String {
+pub(super) fn location(location: &Location) -> String {
     match location {
         Location::Field { class, field, .. } if class.is_empty() => field.clone(),
         Location::Field { class, field, .. } => format!("{class}.{field}"),
@@ -231,7 +248,7 @@ fn properties(asked: &Checks, input: &Input, names: &Names<'_>, checked: &mut Ch
             complete: done.incomplete.is_none(),
             cuts: done.cuts,
             path,
-            witness: broken.then(|| steps(names, &input.events, &order, 1)),
+            witness: broken.then(|| witness(names, input, &order)),
         });
     }
 }
@@ -292,7 +309,7 @@ fn labels(events: &[Named], trace: &[Event], names: &Names<'_>) -> Vec<Labelled>
     list
 }
 
-fn method_name(names: &Names<'_>, method: u32) -> Option<(String, String)> {
+pub(super) fn method_name(names: &Names<'_>, method: u32) -> Option<(String, String)> {
     let method = names.tables.methods.get(&method)?;
     let class = names.tables.classes.get(&method.class)?;
     Some((dotted(&class.name), method.name.to_string()))
@@ -313,7 +330,7 @@ fn is_member(pattern: &str, class: &str, member: &str) -> bool {
     glob(name, member) && (fits(class) || fits(simple) || fits(unpacked))
 }
 
-fn at(frame: &Frame) -> String {
+pub(super) fn at(frame: &Frame) -> String {
     match (&frame.file, frame.line) {
         (Some(file), Some(line)) => format!("{file}:{line}"),
         _ if frame.class.is_empty() => frame.method.clone(),

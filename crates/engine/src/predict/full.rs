@@ -3,7 +3,7 @@
 
 use crate::error::{Context, Error};
 use findings::text::counted;
-use retrace::{Completed, Stats, Table};
+use retrace::{BadLine, Completed, Operations, Stats, Table};
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -14,14 +14,26 @@ const NAMES: usize = 8;
 
 /// The table of purity, with the user's lines.
 pub fn purity(lines: Option<&Path>) -> Result<Table, Error> {
-    let mut table = Table::default();
-    let Some(path) = lines else {
-        return Ok(table);
-    };
-    let text = crate::input::read_text(path).map_err(Error::from);
-    text.and_then(|text| table.extend(&text).map_err(Error::from))
-        .with_context(|| format!("cannot use {}", path.display()))
-        .or_usage()?;
+    extended(Table::default(), lines, Table::extend)
+}
+
+/// The table of methods that are atomic by themselves, with the user's lines.
+pub fn operations(lines: Option<&Path>) -> Result<Operations, Error> {
+    extended(Operations::default(), lines, Operations::extend)
+}
+
+/// A built-in table with the lines of a file.
+fn extended<T>(
+    mut table: T,
+    lines: Option<&Path>,
+    extend: fn(&mut T, &str) -> Result<(), BadLine>,
+) -> Result<T, Error> {
+    if let Some(path) = lines {
+        let text = crate::input::read_text(path).map_err(Error::from);
+        text.and_then(|text| extend(&mut table, &text).map_err(Error::from))
+            .with_context(|| format!("cannot use {}", path.display()))
+            .or_usage()?;
+    }
     Ok(table)
 }
 
@@ -31,6 +43,25 @@ pub fn complete<R: Read + Seek>(
     events: &[Event],
     purity: &Table,
 ) -> Result<Completed, Error> {
+    let files = files(trace)?;
+    Ok(retrace::complete(events, trace.tables(), &files, purity))
+}
+
+/// The same with calls of atomic methods as one step each.
+pub fn complete_operations<R: Read + Seek>(
+    trace: &mut Trace<R>,
+    events: &[Event],
+    asked: &super::Asked,
+    operations: &Operations,
+) -> Result<Completed, Error> {
+    let files = files(trace)?;
+    let (tables, purity) = (trace.tables(), &asked.purity);
+    Ok(retrace::complete_operations(
+        events, tables, &files, purity, operations,
+    ))
+}
+
+fn files<R: Read + Seek>(trace: &mut Trace<R>) -> Result<BTreeMap<u32, Vec<u8>>, Error> {
     let numbers: Vec<u32> = trace.recorded_classes().collect();
     let mut files = BTreeMap::new();
     for number in numbers {
@@ -39,7 +70,7 @@ pub fn complete<R: Read + Seek>(
             .context("its class files cannot be read")?;
         files.extend(bytes.map(|bytes| (number, bytes)));
     }
-    Ok(retrace::complete(events, trace.tables(), &files, purity))
+    Ok(files)
 }
 
 /// What a user should know about how far the threads were followed.

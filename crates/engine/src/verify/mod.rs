@@ -19,20 +19,25 @@ use crate::error::Error;
 use crate::launch::Launcher;
 use crate::progress::Progress;
 use crate::session::Session;
+use crate::shards;
 use crate::verdict::{Answer, Facts};
 use driver::options::Control;
 use explore::{Config, Order, Stop};
 use findings::exploration::Exploration;
 use findings::result::Report;
+use findings::shard::Shard;
 use findings::suppress::Suppressions;
 use protocol::Scheduler;
 use resume::{Keeper, Saved};
-use search::{Search, SearchConfig, Standing};
+use search::{Search, SearchConfig, Shared, Standing};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Steps after which an execution is taken never to end.
 pub const MAX_STEPS: u64 = 20_000;
+
+/// Of a shard that has done its part.
+const ONE_SHARD: &str = "it is one shard of several: photofinish merge puts them together";
 
 /// What `verify` is told.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +57,11 @@ pub struct VerifyConfig {
     /// Go on with the exploration of this program in the results directory that
     /// was stopped, interrupted or killed; limits may be others than then.
     pub resume: bool,
+    /// Which of the branches of the exploration.
+    pub shard: Shard,
+    /// Statements that are known to race, as an earlier result says
+    /// ([`Exploration::points`]): scheduling points from the start.
+    pub points: Vec<String>,
     /// Executions side by side; if none, one a core.
     pub jobs: Option<u32>,
     /// Make every execution in a JVM of its own.
@@ -90,7 +100,7 @@ pub(crate) fn with(
         }
         None => (Session::new(&config.launch), None),
     };
-    let asked = asked(config);
+    let asked = asked(config)?;
     let mut watch = |search: &Search<'_>| {
         progress.explored(&search.standing().progress);
         keeper.moment(search)
@@ -118,12 +128,17 @@ fn control(config: &VerifyConfig) -> Control {
     control
 }
 
-fn asked(config: &VerifyConfig) -> SearchConfig {
+fn asked(config: &VerifyConfig) -> Result<SearchConfig, Error> {
+    let points: Result<Vec<_>, String> = config.points.iter().map(|text| text.parse()).collect();
+    let points =
+        points.map_err(|why| Error::usage(format!("a scheduling point is none: {why}")))?;
     let limit = match (config.max_time, config.launch.time_limit) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
     };
-    SearchConfig {
+    Ok(SearchConfig {
+        share: shards::share(config.shard),
+        points,
         config: Config {
             order: config.order,
             preemptions: config.preemptions,
@@ -138,7 +153,7 @@ fn asked(config: &VerifyConfig) -> SearchConfig {
         repairs: Vec::new(),
         input: config::input(config.input.as_ref()),
         control: control(config),
-    }
+    })
 }
 
 /// What can be said of the exploration as a whole.
@@ -147,6 +162,7 @@ struct Completeness {
     progress: explore::Progress,
     classes: u64,
     rounds: u32,
+    shared: Option<Shared>,
     bounded: Option<u32>,
     /// Something is left, and `--resume` explores it,
     resumable: bool,
@@ -207,6 +223,7 @@ impl Completeness {
             progress: progress.clone(),
             classes: explored.classes,
             rounds: explored.rounds,
+            shared: explored.shared.clone(),
             bounded: explored.bound,
             // Before the first execution has ended there is nothing to go on from.
             resumable: explored.is_cut && progress.executions > 0,
@@ -223,6 +240,11 @@ impl Completeness {
         }
     }
 
+    /// Whether other shards explore a part of it.
+    fn is_divided(&self) -> bool {
+        self.shared.as_ref().is_some_and(|shared| shared.divided)
+    }
+
     /// Puts it into the report.
     fn tell(&self, report: &mut Report) {
         let by = "verify".to_owned();
@@ -233,9 +255,14 @@ impl Completeness {
         }
         let p = &self.progress;
         report.exploration = Some(Exploration {
-            complete: self.complete,
+            complete: self.complete && !self.is_divided(),
+            part_complete: self.shared.as_ref().map(|_| self.complete),
             executions: p.executions,
             classes: self.classes,
+            class_digests: { self.shared.as_ref() }
+                .map(|shared| shared.classes.clone())
+                .unwrap_or_default(),
+            points: { self.shared.as_ref() }.map(|shared| shared.points.clone()),
             rounds: self.rounds.into(),
             pruned: 0,
             max_depth: p.max_depth as u64,
@@ -244,7 +271,10 @@ impl Completeness {
             estimate: p.estimate.map(|all| all.round()),
             reused_jvms: self.reused,
             isolated: self.isolated.clone(),
-            not_complete: self.reasons.clone(),
+            not_complete: match self.complete && self.is_divided() {
+                true => vec![ONE_SHARD.to_owned()],
+                false => self.reasons.clone(),
+            },
             limited: self.limited,
             resumable: self.resumable,
             resume_with: { self.resume_with }

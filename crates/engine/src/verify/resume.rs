@@ -11,6 +11,7 @@ use super::search::{Search, State};
 use super::{Completeness, VerifyConfig};
 use crate::controlled_run::{self, SavePace};
 use crate::error::{Context, Error};
+use crate::shards;
 use driver::store::{self, Exploration, Program, StoreError, Writer};
 use findings::result::Report;
 use serde::{Deserialize, Serialize};
@@ -105,6 +106,16 @@ impl<'a> Keeper<'a> {
             Some((kept.schedule.clone(), kept.log.clone()))
         });
         completeness.tell(&mut report);
+        let config = self.config;
+        let options = (
+            (config.order, config.preemptions, &config.points),
+            (
+                config.control.seed,
+                config.control.clock,
+                super::control(config).max_steps,
+            ),
+        );
+        shards::tell(&mut report, config.shard, &config.launch, &options, true);
         report.timing.total_s = self.seconds();
         let saved = Saved {
             state: search.state(),
@@ -145,6 +156,8 @@ fn same(config: &VerifyConfig, program: &Program) -> Result<Map<String, Value>, 
     add("max-steps", control.max_steps.into());
     add("clock", control.clock.into());
     add("seed", control.seed.into());
+    add("shard", config.shard.to_string().into());
+    add("points", config.points.clone().into());
     Ok(all)
 }
 

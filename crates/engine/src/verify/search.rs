@@ -21,7 +21,7 @@ use driver::pool::{self, Ended, Next, Work, WorkResult};
 use driver::process::{Input, Output, Stopped};
 use driver::run::{Request, RunResult};
 use driver::store::Schedule;
-use explore::{Campaign, Config, Execution, Job, Progress, Task};
+use explore::{Campaign, Config, Execution, Job, Progress, Share, Task};
 use findings::finding::{Findings, Frame, Location};
 use protocol::control::{Cause, Uncontrolled};
 use protocol::{RunEnd, Scheduler, execution, files};
@@ -49,6 +49,10 @@ const MOST_RUNS: u64 = 2_000;
 #[derive(Clone, Debug)]
 pub struct SearchConfig {
     pub config: Config,
+    /// Of an exploration that several machines make.
+    pub share: Option<Share>,
+    /// Statements that are known to race.
+    pub points: Vec<Statement>,
     pub jobs: usize,
     pub deadline: Option<Instant>,
     /// Every execution is to have a JVM of its own.
@@ -78,6 +82,9 @@ pub struct Standing {
     /// Executions of the last round: if complete, the number of classes.
     pub classes: u64,
     pub rounds: u32,
+    /// Of a share: which classes, and with which scheduling points; and whether others
+    /// explore a part of it.
+    pub shared: Option<Shared>,
     /// Something is left to explore.
     pub is_cut: bool,
     /// Why it is not complete although nothing is left to do.
@@ -98,6 +105,14 @@ pub struct Standing {
     /// Executions made in JVMs that made others before, and why there are no more.
     pub reused: u64,
     pub isolated: Option<String>,
+}
+
+/// What a share has to say besides.
+#[derive(Clone, Debug)]
+pub struct Shared {
+    pub classes: findings::digests::Digests,
+    pub points: Vec<String>,
+    pub divided: bool,
 }
 
 impl Standing {
@@ -228,8 +243,8 @@ pub fn explore<'a>(
     let mut search = Search {
         launcher,
         asked,
-        campaign: Campaign::new(asked.config),
-        statements: Vec::new(),
+        campaign: asked.campaign(),
+        statements: asked.points.clone(),
         given: BTreeMap::new(),
         tries: BTreeMap::new(),
         set_aside: 0,
@@ -268,12 +283,21 @@ pub fn explore<'a>(
     }
 }
 
+impl SearchConfig {
+    /// From the start, with all statements that are known to race.
+    fn campaign(&self) -> Campaign {
+        let known = 0..self.points.len() as u32;
+        Campaign::shared(self.config, self.share, known)
+    }
+}
+
 impl<'a> Search<'a> {
     pub fn standing(&self) -> Standing {
         Standing {
             progress: self.campaign.progress(),
             classes: self.campaign.executions_now(),
             rounds: self.campaign.round() + 1,
+            shared: self.asked.share.map(|_| self.shared()),
             is_cut: !self.campaign.exhausted(),
             missing: self
                 .missing
@@ -289,6 +313,18 @@ impl<'a> Search<'a> {
             bound: self.asked.config.preemptions,
             reused: self.workers.reuse.made(),
             isolated: self.workers.reuse.why_not(),
+        }
+    }
+
+    fn shared(&self) -> Shared {
+        let points = self.campaign.points().iter();
+        let points = points.filter_map(|n| self.statements.get(*n as usize));
+        let mut points: Vec<String> = points.map(ToString::to_string).collect();
+        points.sort();
+        Shared {
+            classes: self.campaign.classes().iter().copied().collect(),
+            points,
+            divided: self.campaign.is_divided(),
         }
     }
 
@@ -449,7 +485,7 @@ impl<'a> Search<'a> {
                 self.workers.follow(task, &execution);
                 let done = self.campaign.finish(task, &execution, findings, racing);
                 if done.is_err() {
-                    self.missing.insert(Gap::Diverged { step: None });
+                    self.unexplained(None);
                     self.campaign.diverged(task, [])?;
                 }
             }
@@ -457,9 +493,7 @@ impl<'a> Search<'a> {
                 self.keep(dir, &run, None)?;
                 // A race that was not a point before explains it.
                 if racing.is_empty() {
-                    self.missing.insert(Gap::Diverged {
-                        step: Some(at.step),
-                    });
+                    self.unexplained(Some(at.step));
                 }
                 self.campaign.diverged(task, racing)?;
             }
@@ -478,6 +512,13 @@ impl<'a> Search<'a> {
             (None, _) => self.lost(task, run)?,
         }
         Ok(())
+    }
+
+    /// An execution did not go as it was told. A race that is no point yet explains that.
+    fn unexplained(&mut self, step: Option<usize>) {
+        if !self.campaign.is_outdated() {
+            self.missing.insert(Gap::Diverged { step });
+        }
     }
 
     /// On a machine that is very busy a thread may seem to wait for something that
@@ -620,7 +661,7 @@ fn same(task: &Task) -> u64 {
 }
 
 /// All accesses to what may be this location.
-fn accesses(location: &Location) -> Statement {
+pub(crate) fn accesses(location: &Location) -> Statement {
     match location {
         Location::Field { field, .. } => Statement::Field {
             name: field.clone(),

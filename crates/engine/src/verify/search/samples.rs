@@ -143,9 +143,8 @@ impl Search<'_> {
     /// What an execution beside the exploration shows for the first time is made again.
     pub(super) fn show(&mut self, mut task: Task, execution: Execution, found: Findings) {
         let racing = self.racing(&found);
-        let points = self.campaign.points();
         let is_new = keys(&found).iter().any(|key| !self.seen.contains(key))
-            || racing.iter().any(|statement| !points.contains(statement));
+            || !racing.iter().all(|&s| self.campaign.knows(s));
         if is_new {
             let made = execution.steps.into_iter().map(|step| step.label);
             task.job.beginning = made.collect();

@@ -16,7 +16,7 @@ use driver::options::Mode;
 use driver::pool::Next;
 use driver::process::Output;
 use driver::run::{Request, RunError, RunResult};
-use explore::{Campaign, Execution, Job, Task};
+use explore::{Execution, Job, Task};
 use findings::finding::Findings;
 use protocol::execution::{self, Answer, Ask, WorkerRun};
 use protocol::{RunEnd, files};
@@ -295,7 +295,7 @@ impl<'a> Search<'a> {
         self.tries.clear();
         let diverged = |gap: &Gap| matches!(gap, Gap::Diverged { .. });
         self.missing.retain(|gap| !diverged(gap));
-        self.campaign = Campaign::new(self.asked.config);
+        self.campaign = self.asked.campaign();
         self.bounds = Bounds::new(self.asked.config);
     }
 
@@ -354,6 +354,10 @@ impl<'a> Search<'a> {
         let ended = matches!(run.outcome, RunEnd::Exit | RunEnd::Deadlock);
         let execution = match run.execution {
             Some(execution::Execution::Made(execution)) if ended => execution,
+            // No point to make it again: a race that is no point yet explains it.
+            Some(execution::Execution::Diverged(_)) if self.campaign.is_outdated() => {
+                return Ok(self.campaign.diverged(&task, [])?);
+            }
             Some(execution::Execution::Diverged(_)) => {
                 self.doubt(Given::Task(task), Doubt::Diverged);
                 return Ok(());
@@ -364,8 +368,7 @@ impl<'a> Search<'a> {
             }
         };
         let racing = self.racing(&found);
-        let points = self.campaign.points();
-        if racing.iter().any(|statement| !points.contains(statement)) {
+        if !racing.iter().all(|&s| self.campaign.knows(s)) {
             self.doubt(Given::Task(task), Doubt::Other);
             return Ok(());
         }
