@@ -1,0 +1,426 @@
+//! What a campaign has come to: a fold over its results, in the order in which they are stored.
+//! Whoever folds the same results comes to the same account: the coordinator, the live page and
+//! `campaign report`. Memory does not grow with the number of results, only with what
+//! they found.
+
+use crate::error::Error;
+use crate::plan::{Plan, Seen};
+use crate::queue::Stored;
+use crate::unit::{self, Campaign, End, KeptSchedule, Outcome};
+use findings::group;
+use findings::result::{Race, Report, Status};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashSet};
+
+/// What a finding is worth, in new partial orders.
+const FINDING: f64 = 50.0;
+
+/// Runs that the report of a program lists: more of the same says nothing new.
+const MOST_RUNS: usize = 1_000;
+
+/// Units that were given up, and messages that were refused, are listed up to so many.
+const MOST_LISTED: usize = 100;
+
+/// Points of a curve.
+const MOST_POINTS: usize = 400;
+
+/// An account of a campaign.
+#[derive(Debug)]
+pub struct Account {
+    pub campaign: Campaign,
+    pub plan: Plan,
+    pub programs: Vec<ProgramAccount>,
+    pub executions: u64,
+    /// Seconds that workers worked.
+    pub seconds: f64,
+    pub given_up: u64,
+    pub why_given_up: Vec<(String, String)>,
+    pub refused: u64,
+    pub why_refused: Vec<String>,
+    /// Findings in the order in which they came.
+    pub found: Vec<Found>,
+    pub curve: Curve,
+    /// Where to go on reading.
+    pub sequence: u64,
+    /// Results that were read, whatever became of them.
+    pub read: u64,
+}
+
+/// One of the programs.
+#[derive(Debug, Default)]
+pub struct ProgramAccount {
+    pub report: Option<Report>,
+    pub orders: HashSet<u64>,
+    pub executions: u64,
+    pub units: u64,
+    pub seconds: f64,
+    /// By the names that they have in the report.
+    pub schedules: BTreeMap<String, KeptSchedule>,
+    known: BTreeMap<String, Status>,
+    /// Every unit so far exercised nothing.
+    idle: bool,
+}
+
+/// Something that was found for the first time, or is known better than before.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Found {
+    /// Seconds since the start.
+    pub at: f64,
+    pub program: u32,
+    pub key: String,
+    pub kind: &'static str,
+    pub status: String,
+    pub name: String,
+    pub place: String,
+    pub unit: String,
+}
+
+/// What a unit has brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Gain {
+    pub orders: u64,
+    pub findings: u64,
+    pub seconds: f64,
+}
+
+impl Gain {
+    /// What an arm is paid for it.
+    fn reward(self) -> f64 {
+        (self.orders as f64 + FINDING * self.findings as f64) / self.seconds.max(0.001)
+    }
+}
+
+/// Totals over time.
+#[derive(Clone, Debug, Default)]
+pub struct Curve {
+    pub points: Vec<Point>,
+    /// The least distance of two points.
+    step: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Point {
+    /// Seconds since the start.
+    pub at: f64,
+    pub units: u64,
+    pub executions: u64,
+    pub orders: u64,
+    pub findings: u64,
+}
+
+impl Curve {
+    /// The totals at this time. When there are too many points, every other one goes.
+    fn add(&mut self, point: Point) {
+        let step = self.step;
+        match self.points.last_mut() {
+            Some(last) if point.at - last.at < step => {
+                *last = Point {
+                    at: last.at,
+                    ..point
+                }
+            }
+            _ => self.points.push(point),
+        }
+        if self.points.len() > MOST_POINTS {
+            let mut number = 0;
+            self.points.retain(|_| {
+                number += 1;
+                number % 2 == 1
+            });
+            let span = self.points.last().map_or(0.0, |last| last.at);
+            self.step = 2.0 * span / MOST_POINTS as f64;
+        }
+    }
+}
+
+impl Account {
+    pub fn new(campaign: &Campaign) -> Account {
+        Account {
+            plan: Plan::new(campaign),
+            programs: { campaign.programs.iter() }
+                .map(|_| ProgramAccount {
+                    idle: true,
+                    ..ProgramAccount::default()
+                })
+                .collect(),
+            campaign: campaign.clone(),
+            executions: 0,
+            seconds: 0.0,
+            given_up: 0,
+            why_given_up: Vec::new(),
+            refused: 0,
+            why_refused: Vec::new(),
+            found: Vec::new(),
+            curve: Curve::default(),
+            sequence: 0,
+            read: 0,
+        }
+    }
+
+    /// Takes a stored result. What is no result of this campaign's is refused and counted,
+    /// and the line says why.
+    pub fn add(&mut self, stored: &Stored) -> Result<Gain, Error> {
+        self.sequence = stored.sequence;
+        self.read += 1;
+        let taken = self.take(stored);
+        if let Err(error) = &taken {
+            self.refused += 1;
+            if self.why_refused.len() < MOST_LISTED {
+                self.why_refused.push(error.to_string());
+            }
+        }
+        taken
+    }
+
+    fn take(&mut self, stored: &Stored) -> Result<Gain, Error> {
+        let name = &stored.unit;
+        let refused =
+            |why: String| Error::Refused(format!("the result of unit {name} is refused: {why}"));
+        let outcome: Outcome = unit::decode(&stored.bytes).map_err(|e| refused(e.to_string()))?;
+        if outcome.campaign != self.campaign.name {
+            return Err(refused(format!(
+                "it is of campaign {:?}, which is not known here",
+                outcome.campaign
+            )));
+        }
+        if outcome.id() != *name {
+            return Err(refused(format!(
+                "it says that it is of unit {}",
+                outcome.id()
+            )));
+        }
+        if self.plan.take(&outcome)? == Seen::Again {
+            return Ok(Gain::default());
+        }
+        let arm = outcome.arm.clone();
+        let at = (stored.at - self.campaign.started).max(0.0);
+        let gain = self.fold(outcome, at);
+        self.plan.pay(&arm, gain.reward());
+        let orders = self.programs.iter().map(|p| p.orders.len() as u64).sum();
+        let findings = self.programs.iter().map(|p| p.known.len() as u64).sum();
+        self.curve.add(Point {
+            at,
+            units: self.plan.done(),
+            executions: self.executions,
+            orders,
+            findings,
+        });
+        Ok(gain)
+    }
+
+    fn fold(&mut self, outcome: Outcome, at: f64) -> Gain {
+        let id = outcome.id();
+        let program = &mut self.programs[outcome.program as usize];
+        self.executions += outcome.executions;
+        self.seconds += outcome.seconds;
+        program.executions += outcome.executions;
+        program.seconds += outcome.seconds;
+        program.units += 1;
+        let known = program.orders.len();
+        program.orders.extend(outcome.orders);
+        let orders = (program.orders.len() - known) as u64;
+        let (report, schedules) = match outcome.end {
+            End::Done { report, schedules } => (*report, schedules),
+            End::GivenUp { why } => {
+                self.given_up += 1;
+                if self.why_given_up.len() < MOST_LISTED {
+                    self.why_given_up.push((id, why));
+                }
+                return Gain {
+                    seconds: outcome.seconds,
+                    ..Gain::default()
+                };
+            }
+        };
+        program.idle &= report.not_exercised;
+        let new = program.news(&report);
+        let merged = program.fold(report, schedules);
+        // Pairs that are suspected, and not yet made to happen.
+        for (key, _) in &new {
+            let open = |race: &&Race| race.fingerprint == *key && race.status < Status::Confirmed;
+            let races = merged.races.iter().filter(open).cloned().collect();
+            self.plan.add_pairs(outcome.program, races, merged);
+        }
+        let words = new.iter().map(|(key, found)| {
+            let (kind, status, name, place) = found.clone();
+            Found {
+                at,
+                program: outcome.program,
+                key: key.clone(),
+                kind,
+                status,
+                name,
+                place,
+                unit: id.clone(),
+            }
+        });
+        self.found.extend(words);
+        Gain {
+            orders,
+            findings: new.len() as u64,
+            seconds: outcome.seconds,
+        }
+    }
+
+    /// The report of a program, as `campaign report` shows it.
+    pub fn report(&self, program: usize) -> Report {
+        let account = &self.programs[program];
+        let described = &self.campaign.programs[program];
+        let mut report = account.report.clone().unwrap_or_else(|| {
+            Report::new(self.campaign.tool.clone(), "campaign", Default::default())
+        });
+        report.command = "campaign".to_owned();
+        report.program.args = described.original.clone();
+        report.not_exercised = account.idle && account.units > 0;
+        if account.units == 0 {
+            report.limit_reached = true;
+            report
+                .warnings
+                .push("no unit of this program has a result yet".into());
+        }
+        let own = format!("p{program}-");
+        let lost = self
+            .why_given_up
+            .iter()
+            .filter(|(unit, _)| unit.starts_with(&own));
+        for (unit, why) in lost.take(10) {
+            report
+                .warnings
+                .push(format!("unit {unit} was given up: {why}"));
+            report.limit_reached = true;
+        }
+        report.schedules = (account.executions > 1).then(|| findings::exploration::Schedules {
+            tried: account.executions,
+            different: account.orders.len() as u64,
+            ..Default::default()
+        });
+        report.timing.total_s = account.seconds;
+        report
+    }
+}
+
+/// Kind, status, name and place.
+type Words = (&'static str, String, String, String);
+
+impl ProgramAccount {
+    pub fn findings(&self) -> usize {
+        self.known.len()
+    }
+
+    /// What the report has that is new here, or stronger.
+    fn news(&mut self, report: &Report) -> Vec<(String, Words)> {
+        let mut new = Vec::new();
+        for race in &report.races {
+            let known = self.known.get(&race.fingerprint);
+            if known.is_none_or(|known| *known < race.status) {
+                self.known.insert(race.fingerprint.clone(), race.status);
+                new.push((race.fingerprint.clone(), race_words(race)));
+            }
+        }
+        let deadlocks = report.deadlocks.iter().map(|d| {
+            let threads: Vec<&str> = d.threads.iter().map(|t| t.thread.as_str()).collect();
+            let place = d.threads.first().and_then(|t| t.stack.first());
+            let key = format!(
+                "{} {}",
+                d.kind,
+                d.threads
+                    .iter()
+                    .map(|t| format!("{}@{}", t.thread, place_of(t.stack.first())))
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            );
+            (
+                key,
+                (
+                    "deadlock",
+                    d.kind.clone(),
+                    threads.join(", "),
+                    place_of(place),
+                ),
+            )
+        });
+        let failures = report.failures.iter().map(|f| {
+            let class = f.exception.split(':').next().unwrap_or_default();
+            let place = place_of(f.stack.first());
+            (
+                format!("{class} {place}"),
+                ("failure", "uncaught".to_owned(), f.exception.clone(), place),
+            )
+        });
+        for (key, words) in deadlocks.chain(failures) {
+            if self.known.insert(key.clone(), Status::Confirmed).is_none() {
+                new.push((key, words));
+            }
+        }
+        new
+    }
+
+    fn fold(&mut self, mut new: Report, schedules: Vec<KeptSchedule>) -> &Report {
+        let ids: Vec<(String, Race)> = match schedules.is_empty() {
+            true => Vec::new(),
+            false => new
+                .races
+                .iter()
+                .map(|race| (race.id.clone(), race.clone()))
+                .collect(),
+        };
+        let merged = match self.report.take() {
+            Some(mut report) => {
+                if report.runs.len() >= MOST_RUNS {
+                    new.runs.clear();
+                }
+                new.runs.truncate(MOST_RUNS);
+                report.absorb(new);
+                report
+            }
+            None => {
+                new.runs.truncate(MOST_RUNS);
+                new
+            }
+        };
+        for kept in schedules {
+            let (id, rest) = match kept.schedule.name.split_once('.') {
+                Some((id, rest)) => (id, format!(".{rest}")),
+                None => (kept.schedule.name.as_str(), String::new()),
+            };
+            let race = ids.iter().find(|(known, _)| known == id);
+            let Some(race) = race.and_then(|(_, race)| merged.find(race)) else {
+                continue;
+            };
+            let name = format!("{}{rest}", race.id);
+            self.schedules.entry(name.clone()).or_insert_with(|| {
+                let mut kept = kept;
+                kept.schedule.name = name;
+                kept
+            });
+        }
+        self.report.insert(merged)
+    }
+}
+
+fn race_words(race: &Race) -> Words {
+    let all = std::slice::from_ref(race);
+    let name = group::findings(all)
+        .first()
+        .map_or_else(String::new, |f| f.name());
+    let [a, b] = race
+        .accesses
+        .each_ref()
+        .map(|access| place_of(Some(&access.at)));
+    (
+        "race",
+        race.status.word().to_owned(),
+        name,
+        format!("{a} and {b}"),
+    )
+}
+
+fn place_of(frame: Option<&findings::finding::Frame>) -> String {
+    match frame {
+        Some(frame) => match (&frame.file, frame.line) {
+            (Some(file), Some(line)) => format!("{file}:{line}"),
+            _ => format!("{}.{}", frame.class, frame.method),
+        },
+        None => String::new(),
+    }
+}

@@ -1,0 +1,115 @@
+//! The coordinator: publishes units as long as there is a budget, and folds results into the
+//! account. It keeps no state that the queue does not have. When it is restarted, it folds all results again
+//! and publishes what has none; the queue keeps of each unit one.
+
+use crate::account::Account;
+use crate::error::Error;
+use crate::patience::patiently;
+use crate::queue::Queue;
+use crate::unit::{State, now};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Results that are read at a time.
+const BATCH: usize = 500;
+
+/// Units that wait or are worked on, for each job of a worker, and at least.
+const AHEAD: u64 = 2;
+const LEAST: u64 = 4;
+
+/// How often workers are counted, and the state is read.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// Somebody to tell how far the campaign is.
+pub trait Watcher {
+    /// Another result was folded, or time has passed.
+    fn progress(&mut self, _account: &Account) {}
+    /// A result that is none.
+    fn refused(&mut self, _error: &Error) {}
+}
+
+impl Watcher for () {}
+
+/// How a campaign ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All its work is done, or its time is over.
+    Done,
+    /// Somebody stopped the campaign.
+    Stopped,
+    /// Somebody stopped this process; the campaign can go on.
+    Interrupted,
+}
+
+/// Folds the results that are stored already.
+pub async fn catch_up<Q: Queue>(
+    queue: &Q,
+    account: &mut Account,
+    watcher: &mut impl Watcher,
+) -> Result<(), Error> {
+    loop {
+        let most = BATCH;
+        let read = patiently(|| queue.results(account.sequence, most, Duration::ZERO)).await?;
+        if read.is_empty() {
+            return Ok(());
+        }
+        for stored in &read {
+            if let Err(error) = account.add(stored) {
+                watcher.refused(&error);
+            }
+        }
+    }
+}
+
+/// Publishes and folds until the campaign is over.
+pub async fn coordinate<Q: Queue>(
+    queue: &Q,
+    account: &mut Account,
+    stop: &AtomicBool,
+    watcher: &mut impl Watcher,
+) -> Result<Ended, Error> {
+    catch_up(queue, account, watcher).await?;
+    let missing = account.plan.missing();
+    patiently(|| queue.publish(&missing)).await?;
+    let budget = account.campaign.budget.clone();
+    let deadline = budget
+        .seconds
+        .map(|seconds| account.campaign.started + seconds);
+    let (mut window, mut next_look) = (LEAST, Instant::now());
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(Ended::Interrupted);
+        }
+        if next_look <= Instant::now() {
+            next_look = Instant::now() + LOOK;
+            if patiently(|| queue.state()).await? == State::Stopped {
+                return Ok(Ended::Stopped);
+            }
+            let workers = patiently(|| queue.workers()).await?;
+            let jobs: u64 = workers.iter().map(|worker| u64::from(worker.jobs)).sum();
+            window = (AHEAD * jobs).max(LEAST);
+            watcher.progress(account);
+        }
+        let late = deadline.is_some_and(|deadline| now() > deadline);
+        let mut units = Vec::new();
+        while !late && account.plan.outstanding() < window {
+            let Some(unit) = account.plan.next_unit() else {
+                break;
+            };
+            units.push(unit);
+        }
+        patiently(|| queue.publish(&units)).await?;
+        if units.is_empty() && account.plan.outstanding() == 0 {
+            patiently(|| queue.set_state(State::Done)).await?;
+            watcher.progress(account);
+            return Ok(Ended::Done);
+        }
+        let wait = Duration::from_millis(500);
+        let read = patiently(|| queue.results(account.sequence, BATCH, wait)).await?;
+        for stored in &read {
+            if let Err(error) = account.add(stored) {
+                watcher.refused(&error);
+            }
+        }
+    }
+}

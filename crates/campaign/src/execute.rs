@@ -1,0 +1,253 @@
+//! A unit of work done by the engine, in this process and on the caller's thread.
+
+use crate::bundle;
+use crate::unit::{Campaign, End, KeptSchedule, Launch, Outcome, Task, Unit};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use driver::store::Store;
+use engine::confirm::{ConfirmConfig, Pairs};
+use engine::detect::{DetectConfig, Scheduler};
+use engine::{ControlConfig, Cut, LaunchConfig, Output, Silent};
+use findings::result::{Report, Status};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Schedules that go with a result, in bytes.
+const MOST_SCHEDULES: usize = 4 << 20;
+
+/// How long the trials of a unit may take in all.
+const TRIALS: Duration = Duration::from_secs(120);
+
+/// What a worker has.
+#[derive(Clone, Debug, Default)]
+pub struct Machine {
+    /// The java launcher or JDK directory; if none, JAVA_HOME, then PATH.
+    pub java: Option<PathBuf>,
+    /// Who this is.
+    pub worker: String,
+}
+
+/// What was made, before it is known how long that took.
+struct Made {
+    report: Report,
+    executions: u64,
+    orders: Vec<u64>,
+}
+
+/// Does a unit whose bundle lies in `place`. What nobody can do is given up with the reason.
+pub fn execute(unit: &Unit, campaign: &Campaign, place: &Path, machine: &Machine) -> Outcome {
+    let began = Instant::now();
+    let made = tempfile::tempdir()
+        .map_err(|error| format!("cannot make a directory for results: {error}"))
+        .and_then(|results| {
+            let made = make(unit, campaign, place, machine, results.path())?;
+            Ok((schedules(results.path(), &made.report), made))
+        });
+    match made {
+        Ok((schedules, made)) => Outcome {
+            campaign: unit.campaign.clone(),
+            arm: unit.arm.clone(),
+            index: unit.index,
+            program: unit.program,
+            worker: machine.worker.clone(),
+            seconds: began.elapsed().as_secs_f64(),
+            executions: made.executions,
+            orders: made.orders,
+            end: End::Done {
+                report: Box::new(made.report),
+                schedules,
+            },
+        },
+        Err(why) => Outcome {
+            seconds: began.elapsed().as_secs_f64(),
+            ..Outcome::given_up(unit, &machine.worker, why)
+        },
+    }
+}
+
+fn make(
+    unit: &Unit,
+    campaign: &Campaign,
+    place: &Path,
+    machine: &Machine,
+    results: &Path,
+) -> Result<Made, String> {
+    let program = campaign.programs.get(unit.program as usize);
+    let program = program.ok_or("the campaign has no such program")?;
+    let here = place
+        .to_str()
+        .ok_or("the directory of the bundle is not UTF-8")?;
+    let args = program
+        .args
+        .iter()
+        .map(|arg| arg.replace(bundle::PLACE, here));
+    let launch = launch(&campaign.launch, args.collect(), machine);
+    let control = |seed| ControlConfig {
+        seed,
+        results: results.to_owned(),
+        max_steps: campaign.launch.max_steps,
+        watchdog: campaign.launch.watchdog_s.max(1),
+        clock: campaign.launch.clock,
+    };
+    let mut made = match &unit.task {
+        Task::Detect {
+            scheduler,
+            detector,
+            runs,
+            seed,
+        } => {
+            let config = DetectConfig {
+                detector: Some(detect_kind(detector)?),
+                scheduler: Scheduler::named(scheduler)
+                    .ok_or_else(|| format!("this version knows no scheduler {scheduler:?}"))?,
+                runs: (*runs).max(1),
+                output: Output::Capture,
+                control: control(*seed),
+                launch,
+                ..DetectConfig::default()
+            };
+            let found = engine::detect::detect(&config, &Silent).map_err(|e| format!("{e:#}"))?;
+            let report = found.answer.report;
+            let tried = report.schedules.as_ref().map(|s| s.tried);
+            Made {
+                executions: tried.unwrap_or(report.runs.len() as u64),
+                orders: found.orders,
+                report,
+            }
+        }
+        Task::Confirm {
+            report,
+            trials,
+            seed,
+        } => {
+            let limit = launch.time_limit.map_or(TRIALS, |limit| limit.max(TRIALS));
+            let config = ConfirmConfig {
+                pairs: Pairs::Report(report.clone()),
+                trials: (*trials).max(1),
+                jobs: Some(1),
+                control: control(*seed),
+                launch: LaunchConfig {
+                    time_limit: Some(limit),
+                    ..launch
+                },
+                ..ConfirmConfig::default()
+            };
+            let answer =
+                engine::confirm::confirm(&config, &Silent).map_err(|e| format!("{e:#}"))?;
+            let report = answer.report;
+            let tried = report.schedules.as_ref().map(|s| s.tried);
+            Made {
+                executions: tried.unwrap_or(report.runs.len() as u64),
+                orders: Vec::new(),
+                report,
+            }
+        }
+        Task::Simulated { micros, seed } => {
+            std::thread::sleep(Duration::from_micros((*micros).min(60_000_000)));
+            Made {
+                executions: 1,
+                orders: vec![*seed],
+                report: simulated(*seed),
+            }
+        }
+    };
+    forget_commands(&mut made.report);
+    // Where the bundle lay is of no interest, and differs from worker to worker.
+    made.report.program.args = program.original.clone();
+    Ok(made)
+}
+
+/// Commands that replay from the worker's own directory, which is gone. The schedules go with the
+/// result.
+fn forget_commands(report: &mut Report) {
+    for race in &mut report.races {
+        race.replay = None;
+        race.outcomes
+            .iter_mut()
+            .for_each(|outcome| outcome.replay = None);
+    }
+    report
+        .deadlocks
+        .iter_mut()
+        .for_each(|deadlock| deadlock.replay = None);
+    report
+        .failures
+        .iter_mut()
+        .for_each(|failure| failure.replay = None);
+}
+
+fn detect_kind(name: &str) -> Result<detect::Kind, String> {
+    detect::Kind::named(name).ok_or_else(|| format!("this version knows no detector {name:?}"))
+}
+
+fn launch(from: &Launch, program: Vec<String>, machine: &Machine) -> LaunchConfig {
+    LaunchConfig {
+        include: from.include.clone(),
+        exclude: from.exclude.clone(),
+        trusted: from.trusted.clone(),
+        untracked: from.untracked.clone(),
+        check_unshared: false,
+        time_limit: { from.time_limit_s }
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+        cut: Cut {
+            text: from.stop_after.clone(),
+            millis: from.cut_after_ms,
+        },
+        java: machine.java.clone(),
+        keep: None,
+        program: program.into_iter().map(Into::into).collect(),
+    }
+}
+
+/// The schedules of what the report lists, as far as they are not too long to send.
+fn schedules(results: &Path, report: &Report) -> Vec<KeptSchedule> {
+    if report.races.is_empty() {
+        return Vec::new();
+    }
+    let Ok(store) = Store::open(results) else {
+        return Vec::new();
+    };
+    let names = store.schedules().unwrap_or_default();
+    let mut left = MOST_SCHEDULES;
+    let mut kept = Vec::new();
+    for name in names {
+        let Ok((schedule, log)) = store.schedule(&name) else {
+            continue;
+        };
+        if log.len() > left {
+            continue;
+        }
+        left -= log.len();
+        kept.push(KeptSchedule {
+            schedule,
+            log: BASE64.encode(log),
+        });
+    }
+    kept
+}
+
+/// What a unit that computes nothing reports: for every thirteenth seed a suspicion, never more,
+/// and a warning that says what it is.
+fn simulated(seed: u64) -> Report {
+    let mut report = Report::new(engine::tool(), "simulated", Default::default());
+    report
+        .warnings
+        .push("simulated: no program was run".to_owned());
+    let which = seed / 13 % 5;
+    let access = |op: &str| {
+        json!({ "op": op, "thread": { "name": op }, "frame": {
+            "class": "Simulated", "method": op, "file": "Simulated.java", "line": which + 1 } })
+    };
+    let race = json!({
+        "detector": "simulated",
+        "location": { "class": "Simulated", "field": format!("f{which}") },
+        "accesses": [access("read"), access("write")],
+    });
+    if let (0, Ok(race)) = (seed % 13, serde_json::from_value(race)) {
+        let mut race = findings::merge::race(race, Status::Potential);
+        race.id = "R1".to_owned();
+        report.races.push(race);
+    }
+    report
+}

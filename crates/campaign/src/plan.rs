@@ -1,0 +1,287 @@
+//! Which units there are. An arm is a program with a way to look at it: a scheduler, or trials
+//! for a pair of statements that results have named. Its units are numbered; the number says which seeds a unit
+//! has. So the plan needs no memory of its own: from the results alone it knows which units have none,
+//! and makes the same ones again.
+
+use crate::bandit::Bandit;
+use crate::error::Error;
+use crate::unit::{Budget, Campaign, Outcome, Task, Unit, is_name};
+use findings::result::{Race, Report};
+use std::collections::BTreeMap;
+
+/// The name of the arm whose free runs look for suspicious pairs, among the strategies.
+pub const HYBRID: &str = "hybrid";
+
+/// Pairs of a program that get an arm each.
+const MOST_PAIRS: usize = 64;
+
+/// Units of trials that a pair gets.
+const MOST_TRIALS: u32 = 4;
+
+/// A unit of an arm nobody asked for cannot be far beyond those that were published.
+const MOST_UNITS: u32 = 100_000_000;
+
+#[derive(Debug)]
+pub struct Plan {
+    campaign: String,
+    budget: Budget,
+    arms: Vec<Arm>,
+    by_name: BTreeMap<String, usize>,
+    bandit: Bandit,
+    /// Units that were made, and those with a result.
+    made: u64,
+    done: u64,
+}
+
+#[derive(Debug)]
+struct Arm {
+    name: String,
+    program: u32,
+    kind: Kind,
+    /// The number of the next unit.
+    next: u32,
+    /// By number, 64 to a word: whether there is a result.
+    done: Vec<u64>,
+    done_count: u32,
+    most: u32,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Detect {
+        scheduler: String,
+        detector: &'static str,
+    },
+    Confirm(Box<Report>),
+    Simulated {
+        micros: u64,
+    },
+}
+
+impl Arm {
+    fn is_done(&self, index: u32) -> bool {
+        let word = self.done.get(index as usize / 64);
+        word.is_some_and(|word| word >> (index % 64) & 1 == 1)
+    }
+
+    fn set_done(&mut self, index: u32) {
+        let word = index as usize / 64;
+        if self.done.len() <= word {
+            self.done.resize(word + 1, 0);
+        }
+        self.done[word] |= 1 << (index % 64);
+        self.done_count += 1;
+    }
+
+    fn unit(&self, index: u32, campaign: &str, budget: &Budget) -> Unit {
+        let seed = |size: u32| budget.seed.wrapping_add(u64::from(index) * u64::from(size));
+        let task = match &self.kind {
+            Kind::Detect {
+                scheduler,
+                detector,
+            } => Task::Detect {
+                scheduler: scheduler.clone(),
+                detector: (*detector).to_owned(),
+                runs: budget.batch,
+                seed: seed(budget.batch),
+            },
+            Kind::Confirm(report) => Task::Confirm {
+                report: report.clone(),
+                trials: budget.trials,
+                seed: seed(budget.trials),
+            },
+            Kind::Simulated { micros } => Task::Simulated {
+                micros: *micros,
+                seed: seed(1),
+            },
+        };
+        Unit {
+            campaign: campaign.to_owned(),
+            arm: self.name.clone(),
+            index,
+            program: self.program,
+            task,
+        }
+    }
+}
+
+/// Whether a result is the first of its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    First,
+    Again,
+}
+
+impl Plan {
+    pub fn new(campaign: &Campaign) -> Plan {
+        let budget = &campaign.budget;
+        let mut plan = Plan {
+            campaign: campaign.name.clone(),
+            budget: budget.clone(),
+            arms: Vec::new(),
+            by_name: BTreeMap::new(),
+            bandit: Bandit::new(f64::from(budget.floor_percent) / 100.0),
+            made: 0,
+            done: 0,
+        };
+        for program in 0..campaign.programs.len() as u32 {
+            if let Some(micros) = budget.simulated_micros {
+                plan.add(
+                    format!("p{program}-simulated"),
+                    program,
+                    Kind::Simulated { micros },
+                    u32::MAX,
+                );
+                continue;
+            }
+            for strategy in &budget.strategies {
+                let (scheduler, detector) = match strategy.as_str() {
+                    HYBRID => ("native", "hybrid"),
+                    other => (other, "fasttrack"),
+                };
+                let kind = Kind::Detect {
+                    scheduler: scheduler.to_owned(),
+                    detector,
+                };
+                plan.add(format!("p{program}-{strategy}"), program, kind, u32::MAX);
+            }
+        }
+        plan
+    }
+
+    fn add(&mut self, name: String, program: u32, kind: Kind, most: u32) {
+        if !is_name(&name) || self.by_name.contains_key(&name) {
+            return;
+        }
+        self.bandit.add();
+        self.by_name.insert(name.clone(), self.arms.len());
+        self.arms.push(Arm {
+            name,
+            program,
+            kind,
+            next: 0,
+            done: Vec::new(),
+            done_count: 0,
+            most,
+        });
+    }
+
+    /// Pairs of statements that trials may bring together: races of one fingerprint.
+    pub fn add_pairs(&mut self, program: u32, races: Vec<Race>, like: &Report) {
+        let tries = self.budget.trials > 0 && self.budget.simulated_micros.is_none();
+        let Some(first) = races.first().filter(|_| tries) else {
+            return;
+        };
+        let own = |arm: &&Arm| arm.program == program && matches!(arm.kind, Kind::Confirm(_));
+        if self.arms.iter().filter(own).count() >= MOST_PAIRS {
+            return;
+        }
+        let digits: String = first.fingerprint.chars().take(16).collect();
+        let mut report = Report::new(like.tool.clone(), "campaign", like.program.clone());
+        report.races = races;
+        let kind = Kind::Confirm(Box::new(report));
+        self.add(
+            format!("p{program}-pair-{digits}"),
+            program,
+            kind,
+            MOST_TRIALS,
+        );
+    }
+
+    /// Takes note of a result. What it has paid is for the caller to say ([`Plan::pay`]).
+    pub fn take(&mut self, outcome: &Outcome) -> Result<Seen, Error> {
+        let refused = |why: &str| {
+            Err(Error::Refused(format!(
+                "the result of unit {} is refused: {why}",
+                outcome.id()
+            )))
+        };
+        let Some(&at) = self.by_name.get(&outcome.arm) else {
+            return refused("the campaign has no such unit");
+        };
+        let arm = &mut self.arms[at];
+        if outcome.index >= arm.most.min(MOST_UNITS) || outcome.program != arm.program {
+            return refused("the campaign has no such unit");
+        }
+        if arm.is_done(outcome.index) {
+            return Ok(Seen::Again);
+        }
+        while arm.next <= outcome.index {
+            arm.next += 1;
+            self.made += 1;
+            self.bandit.hand_out(at);
+        }
+        arm.set_done(outcome.index);
+        self.done += 1;
+        if arm.next >= arm.most {
+            self.bandit.close(at);
+        }
+        Ok(Seen::First)
+    }
+
+    /// What a unit of this arm has paid.
+    pub fn pay(&mut self, arm: &str, reward: f64) {
+        if let Some(&at) = self.by_name.get(arm) {
+            self.bandit.pay(at, reward);
+        }
+    }
+
+    /// Units without a result that were made before: a coordinator that was restarted
+    /// publishes them again, and the queue keeps those that it knows.
+    pub fn missing(&self) -> Vec<Unit> {
+        let of = |arm: &Arm| {
+            let open = (0..arm.next).filter(|index| !arm.is_done(*index));
+            open.map(|index| arm.unit(index, &self.campaign, &self.budget))
+                .collect::<Vec<_>>()
+        };
+        self.arms.iter().flat_map(of).collect()
+    }
+
+    /// The next unit; none if there is no more to do.
+    pub fn next_unit(&mut self) -> Option<Unit> {
+        if self.budget.units.is_some_and(|most| self.made >= most) {
+            return None;
+        }
+        let at = match self.budget.even {
+            true => {
+                let open = self
+                    .arms
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, arm)| arm.next < arm.most);
+                let (at, _) = open.min_by_key(|(_, arm)| arm.next)?;
+                self.bandit.hand_out(at);
+                at
+            }
+            false => self.bandit.choose()?,
+        };
+        let arm = &mut self.arms[at];
+        let unit = arm.unit(arm.next, &self.campaign, &self.budget);
+        arm.next += 1;
+        self.made += 1;
+        if arm.next >= arm.most {
+            self.bandit.close(at);
+        }
+        Some(unit)
+    }
+
+    pub fn made(&self) -> u64 {
+        self.made
+    }
+
+    pub fn done(&self) -> u64 {
+        self.done
+    }
+
+    /// Units that were made and have no result.
+    pub fn outstanding(&self) -> u64 {
+        self.made - self.done
+    }
+
+    /// Arms with the units that they were given and those with a result.
+    pub fn arms(&self) -> impl Iterator<Item = (&str, u32, u32)> {
+        self.arms
+            .iter()
+            .map(|arm| (arm.name.as_str(), arm.next, arm.done_count))
+    }
+}

@@ -1,0 +1,350 @@
+//! What crosses machines, as plain data: a campaign, its units of work, and what came of
+//! each. Every message is JSON, deflated if it is long; any bytes decode to a value or to an error.
+//!
+//! A unit is named after its arm and its place in that arm (`p0-random-17`): the name says
+//! which seeds it has, so a coordinator that is restarted makes the same unit under the same
+//! name, and the queue keeps one of them.
+
+use crate::bundle::Manifest;
+use crate::error::Error;
+use findings::result::Report;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// The version of these messages.
+pub const SCHEMA: u32 = 1;
+
+/// Longer messages are deflated.
+const LONG: usize = 4 << 10;
+
+/// A message that says it is longer is refused.
+const LONGEST: usize = 256 << 20;
+
+/// A campaign as it was started. It does not change afterwards: what is known of its course
+/// follows from the results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Campaign {
+    pub schema: u32,
+    pub name: String,
+    /// `photofinish 0.1.0`, of whoever started it.
+    pub tool: String,
+    /// Seconds since 1970.
+    pub started: f64,
+    pub programs: Vec<Program>,
+    pub launch: Launch,
+    pub budget: Budget,
+    pub bundle: Manifest,
+}
+
+/// One of the programs that are looked at, each with a verdict of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// Its main class or test, for people.
+    pub name: String,
+    /// What follows `java` at a worker: [`crate::bundle::PLACE`] stands for the directory of the bundle.
+    pub args: Vec<String>,
+    /// What follows `java` where the campaign was started.
+    pub original: Vec<String>,
+}
+
+/// How programs are started, whoever does it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Launch {
+    pub include: Vec<String>,
+    pub exclude: Vec<String>,
+    pub trusted: Vec<String>,
+    pub untracked: Vec<String>,
+    /// Of each run.
+    pub time_limit_s: Option<f64>,
+    pub stop_after: Option<String>,
+    pub cut_after_ms: Option<u64>,
+    pub max_steps: Option<u64>,
+    pub watchdog_s: u64,
+    pub clock: Option<i64>,
+}
+
+/// How much work there is, and how it is divided.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Budget {
+    /// Schedulers, each an arm of each program.
+    pub strategies: Vec<String>,
+    /// Runs in a unit.
+    pub batch: u32,
+    /// Trials of a pair in a unit.
+    pub trials: u32,
+    pub seed: u64,
+    /// Units of work in all.
+    pub units: Option<u64>,
+    /// No unit is begun later than this after the start.
+    pub seconds: Option<f64>,
+    /// Every arm gets the same; or what still finds something gets more.
+    pub even: bool,
+    /// The share that is divided evenly all the same, in percent.
+    pub floor_percent: u32,
+    /// A unit whose worker is silent for this long is given out again.
+    pub lease_s: f64,
+    /// Units that compute nothing and take this long, to test the queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated_micros: Option<u64>,
+}
+
+impl Budget {
+    pub fn lease(&self) -> Duration {
+        Duration::from_secs_f64(self.lease_s.clamp(0.5, 3600.0))
+    }
+}
+
+/// A piece of work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unit {
+    pub campaign: String,
+    pub arm: String,
+    pub index: u32,
+    /// Which of the campaign's programs.
+    pub program: u32,
+    #[serde(flatten)]
+    pub task: Task,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "task", rename_all = "kebab-case")]
+pub enum Task {
+    /// Runs with these seeds.
+    Detect {
+        scheduler: String,
+        detector: String,
+        runs: u32,
+        seed: u64,
+    },
+    /// Trials with these seeds for the one race of a report.
+    Confirm {
+        report: Box<Report>,
+        trials: u32,
+        seed: u64,
+    },
+    /// Nothing, for so long.
+    Simulated { micros: u64, seed: u64 },
+}
+
+impl Unit {
+    pub fn id(&self) -> String {
+        id(&self.arm, self.index)
+    }
+
+    /// What is being done, in a few words.
+    pub fn words(&self, campaign: &Campaign) -> String {
+        let program = campaign.programs.get(self.program as usize);
+        let name = program.map_or("?", |program| &program.name);
+        match &self.task {
+            Task::Detect {
+                scheduler, runs, ..
+            } => format!("{name}: {runs} runs, {scheduler}"),
+            Task::Confirm { trials, .. } => format!("{name}: {trials} trials of a pair"),
+            Task::Simulated { .. } => format!("{name}: simulated"),
+        }
+    }
+
+    /// Whether it belongs to this campaign and can be done at all.
+    pub fn check(&self, campaign: &Campaign) -> Result<(), Error> {
+        let wrong = |why: String| Err(Error::Refused(why));
+        if self.campaign != campaign.name {
+            return wrong(format!(
+                "unit {} is of campaign {:?}, not of {:?}",
+                self.id(),
+                self.campaign,
+                campaign.name
+            ));
+        }
+        if !is_name(&self.arm) {
+            return wrong(format!("{:?} is no name of an arm", self.arm));
+        }
+        if self.program as usize >= campaign.programs.len() {
+            return wrong(format!(
+                "unit {} is about program {}, and the campaign has {}",
+                self.id(),
+                self.program,
+                campaign.programs.len()
+            ));
+        }
+        Ok(())
+    }
+}
+
+pub fn id(arm: &str, index: u32) -> String {
+    format!("{arm}-{index}")
+}
+
+/// What came of a unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    pub campaign: String,
+    pub arm: String,
+    pub index: u32,
+    pub program: u32,
+    /// Who did it.
+    pub worker: String,
+    /// How long it took.
+    pub seconds: f64,
+    /// Runs of the program.
+    pub executions: u64,
+    /// The partial orders that its executions had, by their digests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub orders: Vec<u64>,
+    #[serde(flatten)]
+    pub end: End,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "kebab-case")]
+pub enum End {
+    Done {
+        report: Box<Report>,
+        /// Schedules that replay what the report lists.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        schedules: Vec<KeptSchedule>,
+    },
+    /// Nobody could do it.
+    GivenUp { why: String },
+}
+
+/// A run that can be replayed, as a worker's store has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptSchedule {
+    pub schedule: driver::store::Schedule,
+    /// Base64.
+    pub log: String,
+}
+
+impl Outcome {
+    pub fn id(&self) -> String {
+        id(&self.arm, self.index)
+    }
+
+    /// Of a unit that nobody can do.
+    pub fn given_up(unit: &Unit, worker: &str, why: impl Into<String>) -> Outcome {
+        Outcome {
+            campaign: unit.campaign.clone(),
+            arm: unit.arm.clone(),
+            index: unit.index,
+            program: unit.program,
+            worker: worker.to_owned(),
+            seconds: 0.0,
+            executions: 0,
+            orders: Vec::new(),
+            end: End::GivenUp { why: why.into() },
+        }
+    }
+}
+
+/// Whether the campaign goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    #[default]
+    Running,
+    /// Somebody stopped it.
+    Stopped,
+    /// All its work is done.
+    Done,
+}
+
+/// A worker, as it said last.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkerStatus {
+    pub name: String,
+    /// Units side by side.
+    pub jobs: u32,
+    pub units: u64,
+    pub executions: u64,
+    /// What it is doing now, in words.
+    pub doing: Vec<String>,
+    /// Seconds since 1970.
+    pub at: f64,
+}
+
+/// Names of campaigns and arms become parts of subjects, streams and directories.
+pub fn is_name(text: &str) -> bool {
+    let plain = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-' || c == b'_';
+    (1..=64).contains(&text.len()) && text.bytes().all(plain) && !text.starts_with('-')
+}
+
+/// A message.
+pub fn encode(value: &impl Serialize) -> Vec<u8> {
+    // Types of ours, with names as keys: that cannot fail.
+    let json = serde_json::to_vec(value).unwrap_or_default();
+    match json.len() > LONG {
+        true => miniz_oxide::deflate::compress_to_vec_zlib(&json, 1),
+        false => json,
+    }
+}
+
+/// What a message says.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    let refused = |why: &dyn std::fmt::Display| Error::Refused(format!("cannot be read: {why}"));
+    if bytes.first() == Some(&b'{') {
+        return serde_json::from_slice(bytes).map_err(|e| refused(&e));
+    }
+    let json = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(bytes, LONGEST)
+        .map_err(|e| refused(&e))?;
+    serde_json::from_slice(&json).map_err(|e| refused(&e))
+}
+
+/// Seconds since 1970.
+pub fn now() -> f64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0.0, |since| since.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn unit(seed: u64) -> Unit {
+        Unit {
+            campaign: "c".into(),
+            arm: "p0-random".into(),
+            index: 3,
+            program: 0,
+            task: Task::Simulated { micros: 5, seed },
+        }
+    }
+
+    #[test]
+    fn names_are_safe_in_subjects_and_paths() {
+        for good in ["a", "night-2026_11", "p0-pct"] {
+            assert!(is_name(good), "{good}");
+        }
+        for bad in [
+            "",
+            "a.b",
+            "../x",
+            "A",
+            "a b",
+            "*",
+            ">",
+            "-x",
+            &"x".repeat(65),
+        ] {
+            assert!(!is_name(bad), "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_message_or_an_error(bytes in any::<Vec<u8>>()) {
+            let _ = decode::<Unit>(&bytes);
+            let _ = decode::<Outcome>(&bytes);
+        }
+
+        #[test]
+        fn messages_read_back(seed in any::<u64>(), long in 0usize..20_000) {
+            prop_assert_eq!(decode::<Unit>(&encode(&unit(seed))).unwrap(), unit(seed));
+            let outcome = Outcome::given_up(&unit(seed), "w", "x".repeat(long));
+            prop_assert_eq!(decode::<Outcome>(&encode(&outcome)).unwrap(), outcome);
+        }
+    }
+}

@@ -1,0 +1,596 @@
+//! What both queues promise, held against them: the same tests for the embedded one and for a
+//! real NATS server.
+
+use campaign::account::Account;
+use campaign::coordinator::{self, Ended};
+use campaign::embedded::Embedded;
+use campaign::execute::Machine;
+use campaign::nats::{Connection, Nats, Server};
+use campaign::patience::patiently;
+use campaign::queue::{Kept, Queue};
+use campaign::unit::{
+    self, Budget, Campaign, End, Launch, Outcome, Program, State, Task, Unit, WorkerStatus,
+};
+use campaign::worker::{Bundles, Tell, Worker};
+use campaign::{Error, bundle};
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use test_support::nats::{self, NatsServer};
+use test_support::trials::{self, Trial, skipped, trial};
+
+fn budget() -> Budget {
+    Budget {
+        strategies: Vec::new(),
+        batch: 1,
+        trials: 0,
+        seed: 0,
+        units: Some(200),
+        seconds: None,
+        even: true,
+        floor_percent: 20,
+        lease_s: 1.0,
+        simulated_micros: Some(10),
+    }
+}
+
+/// A campaign whose units do nothing, with a bundle of one file.
+fn campaign(name: &str) -> (Campaign, BTreeMap<String, Vec<u8>>) {
+    let piece = b"class".to_vec();
+    let digest = bundle::digest(&piece);
+    let campaign = Campaign {
+        schema: unit::SCHEMA,
+        name: name.to_owned(),
+        tool: "photofinish test".to_owned(),
+        started: unit::now(),
+        programs: vec![Program {
+            name: "simulated".into(),
+            args: vec![],
+            original: vec![],
+        }],
+        launch: Launch::default(),
+        budget: budget(),
+        bundle: bundle::Manifest {
+            pieces: vec![bundle::Piece {
+                digest: digest.clone(),
+                bytes: 5,
+            }],
+            files: vec![bundle::File {
+                path: "0/A.class".into(),
+                piece: 0,
+                offset: 0,
+                bytes: 5,
+            }],
+        },
+    };
+    (campaign, BTreeMap::from([(digest, piece)]))
+}
+
+fn unit(campaign: &str, index: u32) -> Unit {
+    Unit {
+        campaign: campaign.to_owned(),
+        arm: "p0-simulated".into(),
+        index,
+        program: 0,
+        task: Task::Simulated {
+            micros: 10,
+            seed: index.into(),
+        },
+    }
+}
+
+const SHORT: Duration = Duration::from_millis(300);
+const LONG: Duration = Duration::from_secs(20);
+
+/// A unit that is not finished comes back; one that is does not; extending keeps it.
+async fn leases_run_out_unless_they_are_extended<Q: Queue>(queue: Arc<Q>) {
+    let name = queue.campaign().name.clone();
+    assert_eq!(queue.publish(&[unit(&name, 0)]).await.unwrap(), 1);
+    assert_eq!(
+        queue.publish(&[unit(&name, 0)]).await.unwrap(),
+        0,
+        "it waits already"
+    );
+    let first = queue.take(LONG).await.unwrap().unwrap();
+    assert_eq!(first.deliveries, 1);
+    assert_eq!(unit::decode::<Unit>(&first.bytes).unwrap(), unit(&name, 0));
+    for _ in 0..8 {
+        tokio::time::sleep(SHORT).await;
+        queue.extend(&first.lease).await.unwrap();
+    }
+    assert!(
+        queue.take(SHORT).await.unwrap().is_none(),
+        "somebody works on it"
+    );
+    let second = queue
+        .take(LONG)
+        .await
+        .unwrap()
+        .expect("the lease has run out");
+    assert_eq!(second.deliveries, 2);
+    queue
+        .give_back(&second.lease, Duration::ZERO)
+        .await
+        .unwrap();
+    let third = queue.take(LONG).await.unwrap().expect("it was given back");
+    assert_eq!(third.deliveries, 3);
+    queue.finish(&third.lease).await.unwrap();
+    assert!(
+        queue
+            .take(2 * Duration::from_secs(1))
+            .await
+            .unwrap()
+            .is_none(),
+        "it is done"
+    );
+}
+
+/// The first result of a unit is kept, whoever comes later, and all are read in order.
+async fn results_are_stored_once<Q: Queue>(queue: Arc<Q>) {
+    let name = queue.campaign().name.clone();
+    let outcome = |index, worker: &str| Outcome::given_up(&unit(&name, index), worker, "because");
+    for index in 0..20 {
+        assert!(!queue.is_stored(&unit(&name, index).id()).await.unwrap());
+        assert_eq!(
+            queue.store(&outcome(index, "first")).await.unwrap(),
+            Kept::New
+        );
+        assert_eq!(
+            queue.store(&outcome(index, "second")).await.unwrap(),
+            Kept::Known
+        );
+        assert!(queue.is_stored(&unit(&name, index).id()).await.unwrap());
+    }
+    let (mut after, mut read) = (0, Vec::new());
+    loop {
+        let some = queue.results(after, 7, Duration::ZERO).await.unwrap();
+        let Some(last) = some.last() else {
+            break;
+        };
+        after = last.sequence;
+        read.extend(some);
+    }
+    let outcomes: Vec<Outcome> = read
+        .iter()
+        .map(|s| unit::decode(&s.bytes).unwrap())
+        .collect();
+    let wanted: Vec<Outcome> = (0..20).map(|index| outcome(index, "first")).collect();
+    assert_eq!(outcomes, wanted);
+    let stranger = Outcome {
+        campaign: "stranger".into(),
+        ..outcome(3, "first")
+    };
+    let refused = queue.store(&stranger).await;
+    assert!(
+        matches!(&refused, Err(Error::Unknown(name)) if name == "stranger"),
+        "{refused:?}"
+    );
+    let long = Outcome::given_up(&unit(&name, 99), "w", noise(3 << 20));
+    assert_eq!(
+        queue.store(&long).await.unwrap(),
+        Kept::New,
+        "longer than a message"
+    );
+    let back = queue.results(after, 1, LONG).await.unwrap();
+    assert_eq!(unit::decode::<Outcome>(&back[0].bytes).unwrap(), long);
+}
+
+/// Text that does not compress.
+fn noise(length: usize) -> String {
+    let mut chance = fastrand::Rng::with_seed(5);
+    (0..length).map(|_| chance.alphanumeric()).collect()
+}
+
+fn worker<Q: Queue>(queue: &Arc<Q>, jobs: u32, lines: &Arc<Mutex<Vec<String>>>) -> Worker<Q> {
+    let lines = lines.clone();
+    let tell: Tell = Arc::new(move |line| lines.lock().unwrap().push(line.to_owned()));
+    let machine = Machine {
+        java: None,
+        worker: format!("w{jobs}"),
+    };
+    let bundles = Arc::new(Bundles::new().unwrap());
+    let stop = Arc::new(AtomicBool::new(false));
+    Worker::new(queue.clone(), machine, bundles, stop, jobs, tell)
+}
+
+/// A whole campaign, with a message that is no work and results that are none in between.
+async fn a_campaign_runs_to_its_end<Q: Queue + Strange>(queue: Arc<Q>) {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    queue.no_work().await;
+    queue.no_result().await;
+    let workers = [worker(&queue, 1, &lines), worker(&queue, 2, &lines)];
+    let running: Vec<_> = { workers.iter().cloned() }
+        .map(|worker| tokio::spawn(async move { worker.run().await }))
+        .collect();
+    let mut account = Account::new(queue.campaign());
+    let stop = AtomicBool::new(false);
+    let ended = coordinator::coordinate(&*queue, &mut account, &stop, &mut ())
+        .await
+        .unwrap();
+    assert_eq!(ended, Ended::Done);
+    for worker in running {
+        worker.await.unwrap().unwrap();
+    }
+    assert_eq!(account.plan.done(), 200);
+    assert_eq!(account.executions, 200);
+    assert_eq!(account.programs[0].orders.len(), 200);
+    assert_eq!(account.given_up, 0);
+    assert_eq!(account.programs[0].findings(), 5);
+    assert_eq!(workers.iter().map(Worker::units).sum::<u64>(), 200);
+    // What was refused is counted and said, and cost nothing.
+    assert_eq!(account.refused, Q::STRANGERS, "{:?}", account.why_refused);
+    if Q::STRANGERS > 0 {
+        let lines = lines.lock().unwrap().join("\n");
+        assert!(lines.contains("is no work and is refused"), "{lines}");
+        let why = account.why_refused.join("\n");
+        assert!(why.contains("which is not known here"), "{why}");
+        assert!(why.contains("cannot be read"), "{why}");
+    }
+    // Whoever folds the results again comes to the same, and finds nothing to do.
+    let mut again = Account::new(queue.campaign());
+    let ended = coordinator::coordinate(&*queue, &mut again, &stop, &mut ())
+        .await
+        .unwrap();
+    assert_eq!(ended, Ended::Done);
+    assert_eq!(again.plan.done(), 200);
+    assert_eq!(again.report(0), account.report(0));
+}
+
+/// Messages that do not belong there.
+trait Strange: Queue {
+    const STRANGERS: u64;
+    fn no_work(&self) -> impl Future<Output = ()> + Send;
+    fn no_result(&self) -> impl Future<Output = ()> + Send;
+}
+
+impl Strange for Embedded {
+    const STRANGERS: u64 = 0;
+    async fn no_work(&self) {}
+    async fn no_result(&self) {}
+}
+
+impl Strange for Nats {
+    const STRANGERS: u64 = 3;
+
+    async fn no_work(&self) {
+        let name = &self.campaign().name;
+        for (at, bytes) in [
+            &b"\xff\x00 no work"[..],
+            b"{}",
+            &unit::encode(&unit("other", 1)),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let subject = format!("photofinish.work.{name}.x{at}");
+            self.raw(subject, bytes.to_vec()).await;
+        }
+    }
+
+    async fn no_result(&self) {
+        let name = &self.campaign().name;
+        let other = Outcome::given_up(&unit("other", 1), "w", "x");
+        let unknown = Outcome::given_up(
+            &Unit {
+                arm: "p7-pct".into(),
+                ..unit(name, 1)
+            },
+            "w",
+            "x",
+        );
+        for (id, bytes) in [
+            ("x1", b"garbage".to_vec()),
+            (&*other.id(), unit::encode(&other)),
+            (&*unknown.id(), unit::encode(&unknown)),
+        ] {
+            let subject = format!("photofinish.result.{name}.{id}");
+            // Its name is taken now: the campaign must not need it.
+            if id != other.id() {
+                self.raw(subject, bytes).await;
+            } else {
+                self.raw(format!("photofinish.result.{name}.other"), bytes)
+                    .await;
+            }
+        }
+    }
+}
+
+/// A coordinator that ends in the middle is replaced by another one.
+async fn a_coordinator_can_be_replaced<Q: Queue>(queue: Arc<Q>) {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let working = worker(&queue, 2, &lines);
+    let running = tokio::spawn(async move { working.run().await });
+    let mut coordinators = 0;
+    loop {
+        coordinators += 1;
+        let mut account = Account::new(queue.campaign());
+        let stop = AtomicBool::new(false);
+        let mut nobody = ();
+        let work = coordinator::coordinate(&*queue, &mut account, &stop, &mut nobody);
+        // Dropped wherever it is.
+        let ended = tokio::time::timeout(Duration::from_millis(60 * coordinators), work).await;
+        if let Ok(ended) = ended {
+            assert_eq!(ended.unwrap(), Ended::Done);
+            assert_eq!(account.plan.done(), 200);
+            assert_eq!(account.programs[0].orders.len(), 200);
+            break;
+        }
+        assert!(coordinators < 200, "it does not end");
+    }
+    running.await.unwrap().unwrap();
+}
+
+/// Nothing of a bundle is used whose digest is wrong; its units are given up with that reason.
+async fn a_wrong_digest_is_refused<Q: Queue>(queue: Arc<Q>) {
+    let name = queue.campaign().name.clone();
+    queue.publish(&[unit(&name, 0)]).await.unwrap();
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let working = worker(&queue, 1, &lines);
+    let running = tokio::spawn(async move { working.run().await });
+    let read = queue.results(0, 1, 3 * LONG).await.unwrap();
+    let outcome: Outcome = unit::decode(&read[0].bytes).unwrap();
+    let End::GivenUp { why } = outcome.end else {
+        panic!("{outcome:?}");
+    };
+    assert!(why.contains("the bundle is refused"), "{why}");
+    let lines = lines.lock().unwrap().join("\n");
+    assert!(lines.contains("nothing of it was used"), "{lines}");
+    queue.set_state(State::Done).await.unwrap();
+    running.await.unwrap().unwrap();
+}
+
+fn block<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    runtime.unwrap().block_on(work)
+}
+
+/// A campaign in a directory; `damaged`: with a piece of another content.
+fn embedded(dir: &Path, damaged: bool) -> Arc<Embedded> {
+    let (campaign, mut pieces) = campaign("here");
+    if damaged {
+        pieces.values_mut().for_each(|piece| piece[0] ^= 1);
+    }
+    Arc::new(Embedded::create(dir, campaign, &pieces).unwrap())
+}
+
+async fn on_server(server: &NatsServer, damaged: bool) -> Arc<Nats> {
+    let (campaign, mut pieces) = campaign("there");
+    if damaged {
+        pieces.values_mut().for_each(|piece| piece[0] ^= 1);
+    }
+    let server = server_of(server).await;
+    Arc::new(server.create(campaign, &pieces).await.unwrap())
+}
+
+/// The same test on both.
+macro_rules! on_both {
+    ($all:ident, $name:ident, damaged: $damaged:expr) => {
+        $all.push(trial(concat!("embedded::", stringify!($name)), || {
+            let dir = tempfile::tempdir().unwrap();
+            block(async { $name(embedded(dir.path(), $damaged)).await });
+        }));
+        let name = concat!("nats::", stringify!($name));
+        $all.push(match nats::program() {
+            None => skipped(name, nats::MISSING),
+            Some(_) => trial(name, || {
+                let dir = tempfile::tempdir().unwrap();
+                let server = NatsServer::start(dir.path(), &[]);
+                block(async { $name(on_server(&server, $damaged).await).await });
+            }),
+        });
+    };
+}
+
+fn main() {
+    let mut all: Vec<Trial> = Vec::new();
+    on_both!(all, leases_run_out_unless_they_are_extended, damaged: false);
+    on_both!(all, results_are_stored_once, damaged: false);
+    on_both!(all, a_campaign_runs_to_its_end, damaged: false);
+    on_both!(all, a_coordinator_can_be_replaced, damaged: false);
+    on_both!(all, a_wrong_digest_is_refused, damaged: true);
+    let torn = "embedded::a_result_that_was_cut_short_is_made_again";
+    all.push(trial(torn, || {
+        block(a_result_that_was_cut_short_is_made_again())
+    }));
+    all.push(match nats::program() {
+        None => skipped("nats::strangers_are_not_let_in", nats::MISSING),
+        Some(_) => trial("nats::strangers_are_not_let_in", || {
+            block(strangers_are_not_let_in());
+        }),
+    });
+    all.push(match nats::program() {
+        None => skipped("nats::a_silent_server_ends_every_wait", nats::MISSING),
+        Some(_) => trial("nats::a_silent_server_ends_every_wait", || {
+            block(a_silent_server_ends_every_wait());
+        }),
+    });
+    trials::run(all);
+}
+
+/// A server that does not answer: every question ends, says what it was, and is answered when it is asked again
+/// after the server is back, with its files and nothing else.
+async fn a_silent_server_ends_every_wait() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = NatsServer::start(dir.path(), &[]);
+    let queue = on_server(&server, false).await;
+    queue
+        .publish(&[unit("there", 0), unit("there", 1)])
+        .await
+        .unwrap();
+    let taken = queue.take(LONG).await.unwrap().unwrap();
+    let outcome = |index| Outcome::given_up(&unit("there", index), "w", "because");
+    queue.store(&outcome(5)).await.unwrap();
+    assert_eq!(queue.results(0, 9, LONG).await.unwrap().len(), 1);
+
+    server.silence();
+    let began = Instant::now();
+    let (more, status) = ([unit("there", 2)], WorkerStatus::default());
+    let result = outcome(0);
+    let piece = &queue.campaign().bundle.pieces[0].digest;
+    let unanswered = tokio::join!(
+        async { queue.publish(&more).await.map(drop) },
+        queue.take(SHORT),
+        queue.finish(&taken.lease),
+        queue.give_back(&taken.lease, SHORT),
+        queue.refuse(&taken.lease),
+        async { queue.store(&result).await.map(drop) },
+        async { queue.is_stored("p0-simulated-0").await.map(drop) },
+        async { queue.results(1, 9, SHORT).await.map(drop) },
+        async { queue.piece(piece).await.map(drop) },
+        async { queue.state().await.map(drop) },
+        queue.set_state(State::Stopped),
+        queue.tell(&status),
+        async { queue.workers().await.map(drop) },
+    );
+    let seconds = began.elapsed().as_secs();
+    let (a, b, c, d, e, f, g, h, i, j, k, l, m) = unanswered;
+    // Whether there is no work or no server is all the same to who waits for work.
+    assert!(
+        matches!(b, Ok(None) | Err(Error::Unreachable(_))),
+        "nothing can have come"
+    );
+    for (answer, words) in [
+        (a, "cannot publish"),
+        (c, "cannot acknowledge work"),
+        (d, "cannot give work back"),
+        (e, "cannot refuse work"),
+        (f, "cannot publish"),
+        (g, "cannot look for a result"),
+        (h, "cannot read results"),
+        (i, "cannot read an object"),
+        (j, "cannot read the state"),
+        (k, "cannot write the state"),
+        (l, "cannot say what this worker does"),
+        (m, "cannot list workers"),
+    ] {
+        let Err(Error::Unreachable(said)) = answer else {
+            panic!("{words}: {answer:?}");
+        };
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert!(seconds < 40, "{seconds} s");
+
+    server.restart();
+    let workers = patiently(|| queue.workers()).await.unwrap();
+    assert_eq!(workers, [], "nobody has said a word");
+    patiently(|| queue.publish(&more)).await.unwrap();
+    patiently(|| queue.store(&result)).await.unwrap();
+    let read = patiently(|| queue.results(1, 9, SHORT)).await.unwrap();
+    let read: Vec<&str> = read.iter().map(|stored| stored.unit.as_str()).collect();
+    assert_eq!(read, ["p0-simulated-0"]);
+    let mut units = BTreeSet::new();
+    while units.len() < 3 {
+        let taken = patiently(|| queue.take(LONG)).await.unwrap();
+        let taken = taken.expect("no unit was lost");
+        units.insert(unit::decode::<Unit>(&taken.bytes).unwrap().id());
+        patiently(|| queue.finish(&taken.lease)).await.unwrap();
+    }
+    // Of a campaign that is not there any more a result is refused at once.
+    server_of(&server).await.delete("there").await.unwrap();
+    let late = outcome(7);
+    let refused = patiently(|| queue.store(&late)).await;
+    assert!(matches!(refused, Err(Error::Unknown(_))), "{refused:?}");
+}
+
+async fn server_of(server: &NatsServer) -> Server {
+    let connection = Connection::new(server.url());
+    Server::connect(&connection, "test").await.unwrap()
+}
+
+async fn a_result_that_was_cut_short_is_made_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("campaigns/here/results");
+    let queue = embedded(dir.path(), false);
+    for index in 0..3 {
+        let outcome = Outcome::given_up(&unit("here", index), "w", "because");
+        queue.store(&outcome).await.unwrap();
+    }
+    drop(queue);
+    let whole = std::fs::read(&file).unwrap();
+    for length in [whole.len() - 1, whole.len() - 30, whole.len() / 2, 5, 0] {
+        std::fs::write(&file, &whole[..length]).unwrap();
+        let queue = Embedded::open(dir.path(), "here", true).unwrap();
+        let kept = queue.results(0, 100, Duration::ZERO).await.unwrap().len();
+        assert_eq!(
+            kept,
+            length * 3 / whole.len(),
+            "{length} of {}",
+            whole.len()
+        );
+        let again = Embedded::open(dir.path(), "here", true).unwrap_err();
+        assert!(again.to_string().contains("another process"), "{again}");
+        for index in 0..3 {
+            let outcome = Outcome::given_up(&unit("here", index), "again", "because");
+            let stored = queue.store(&outcome).await.unwrap();
+            assert_eq!(stored == Kept::Known, (index as usize) < kept);
+        }
+        assert_eq!(
+            queue.results(0, 100, Duration::ZERO).await.unwrap().len(),
+            3
+        );
+    }
+}
+
+/// Users, tokens: from files, and not without.
+async fn strangers_are_not_let_in() {
+    let dir = tempfile::tempdir().unwrap();
+    let token = dir.path().join("token");
+    std::fs::write(&token, "s3cret\n").unwrap();
+    let server = NatsServer::start(dir.path(), &["--auth", "s3cret"]);
+    let without = Connection::new(server.url());
+    let refused = Server::connect(&without, "test")
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused.contains("cannot reach the NATS server"),
+        "{refused}"
+    );
+    let with = Connection {
+        token_file: Some(token.clone()),
+        ..without.clone()
+    };
+    let allowed = Server::connect(&with, "test").await.unwrap();
+    assert_eq!(allowed.names().await.unwrap(), Vec::<String>::new());
+    let (campaign, pieces) = campaign("there");
+    allowed.create(campaign.clone(), &pieces).await.unwrap();
+    let twice = allowed
+        .create(campaign, &pieces)
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(twice.contains("already"), "{twice}");
+    let names: BTreeSet<String> = allowed.names().await.unwrap().into_iter().collect();
+    assert_eq!(names, BTreeSet::from(["there".to_owned()]));
+    allowed.delete("there").await.unwrap();
+    assert!(matches!(
+        allowed.open("there").await,
+        Err(Error::Unknown(_))
+    ));
+    assert!(matches!(
+        allowed.delete("there").await,
+        Err(Error::Unknown(_))
+    ));
+
+    drop(server);
+    let other = tempfile::tempdir().unwrap();
+    let server = NatsServer::start(other.path(), &["--user", "ada", "--pass", "s3cret"]);
+    let mut user = Connection {
+        user: Some("ada".into()),
+        ..Connection::new(server.url())
+    };
+    let refused = Server::connect(&user, "test")
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(refused.contains("--nats-password-file"), "{refused}");
+    user.password_file = Some(token);
+    Server::connect(&user, "test").await.unwrap();
+    user.password_file = Some(other.path().join("nowhere"));
+    assert!(Server::connect(&user, "test").await.is_err());
+}
