@@ -1,5 +1,5 @@
 # What building and testing need besides cargo: a JDK (17 or newer, with javac),
-# a C compiler and, for tests, Chromium. Sourced by ./demo and ./test. Whatever is
+# a C compiler and, for tests, Chromium and a NATS server. Sourced by ./demo and ./test. Whatever is
 # missing is installed from the distribution (apt, dnf or apk), after saying so;
 # elsewhere the message says exactly what to install.
 
@@ -63,25 +63,29 @@ first_package() {
     die "this distribution has none of: $*"
 }
 
-# What to install for a JDK, a C compiler or a browser, by the names of the distribution.
+# What to install for a JDK, a C compiler, a browser or a NATS server, by the names of the distribution.
 packages_for() {
     case "$(package_tool) $1" in
     'apt-get jdk') first_package openjdk-21-jdk-headless openjdk-17-jdk-headless default-jdk-headless ;;
     'apt-get cc') echo gcc libc6-dev ;;
     'apt-get browser') echo chromium ;;
+    'apt-get nats') first_package nats-server ;;
     'dnf jdk') first_package java-21-openjdk-devel java-latest-openjdk-devel java-17-openjdk-devel ;;
     'dnf cc') echo gcc glibc-devel ;;
     'dnf browser') echo chromium ;;
+    'dnf nats') first_package nats-server ;;
     'apk jdk') first_package openjdk21-jdk openjdk17-jdk openjdk21 openjdk17 ;;
     'apk cc') echo gcc musl-dev ;;
     'apk browser') echo chromium ;;
+    'apk nats') first_package nats-server ;;
     'none jdk') echo "a JDK, version 17 or later, with javac (https://adoptium.net); JAVA_HOME names its directory" ;;
     'none cc') echo "a C compiler that is called cc (gcc or clang) with the headers of the C library" ;;
     'none browser') echo "Chromium" ;;
+    'none nats') echo "nats-server (https://nats.io/download)" ;;
     esac
 }
 
-# Makes good what is missing: jdk, cc, browser. As root or through sudo.
+# Makes good what is missing: jdk, cc, browser, nats. As root or through sudo.
 install_missing() {
     local as_root=() packages=() tool what
     tool="$(package_tool)"
@@ -131,6 +135,18 @@ setup_browser() {
     if ! (install_missing browser) || ! have_browser; then
         say "no Chromium can be installed here: the HTML page is not tried in a browser"
         export PHOTOFINISH_NO_BROWSER=1
+    fi
+}
+
+have_nats() {
+    command -v nats-server >/dev/null || [ -x /usr/sbin/nats-server ]
+}
+
+# For the tests of campaigns on several machines; without, they are counted as ignored.
+setup_nats() {
+    have_nats && return
+    if ! (install_missing nats) || ! have_nats; then
+        say "no nats-server can be installed here: campaigns are not tried on a server"
     fi
 }
 

@@ -5,6 +5,7 @@
 //! - [`clock`]: processor time of a benchmark's thread
 //! - [`golden`]: files that an output is compared with, and how to update them
 //! - [`jdk`]: the tools of the installed JDK
+//! - [`nats`]: a NATS server with JetStream
 //! - `programs` (feature): the programs in `programs/`, what is expected of
 //!   them, and running them under the tool
 //! - `exercise` (feature): what must hold for any input of a parser, for
@@ -19,6 +20,7 @@ pub mod exercise;
 pub mod exploring;
 pub mod golden;
 pub mod jdk;
+pub mod nats;
 #[cfg(feature = "programs")]
 pub mod programs;
 pub mod trials;

@@ -71,6 +71,15 @@ public final class Spinning {
                         while (!plainShared) Thread.onSpinWait(); // race: spinplainstatic
                     },
                     () -> plainShared = true); // race: spinplainstatic
+            case "spinanswer" -> Litmus.together(
+                    () -> {
+                        while (ping == 0) Thread.onSpinWait();
+                        plainShared = true; // race: spinanswer
+                    },
+                    () -> {
+                        ping = 1;
+                        while (!plainShared) Thread.onSpinWait(); // race: spinanswer
+                    });
             case "spinatomic" -> Litmus.together(
                     () -> {
                         while (!atomic.get()) Thread.onSpinWait();

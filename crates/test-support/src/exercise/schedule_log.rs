@@ -1,6 +1,6 @@
 //! Any bytes as a schedule log.
 
-use schedule::log::{Entry, Log, Writer, read};
+use schedule::log::{Entry, Log, Told, Writer, read};
 use schedule::table::Table;
 
 /// Reads, shows, and writes again what was read.
@@ -21,7 +21,13 @@ pub fn any(bytes: &[u8]) {
     assert_eq!(again.threads, log.threads);
     assert_eq!(again.sites, log.sites);
     assert_eq!(again.entries, log.entries);
+    assert_eq!(again.told, log.told);
     assert!(again.complete);
+}
+
+fn tell(writer: &mut Writer<Vec<u8>>, told: &Told) {
+    let written = writer.told(told.thread, &told.op, told.call, &told.value);
+    written.expect("in memory");
 }
 
 /// A log with the tables first.
@@ -34,7 +40,18 @@ pub fn write(log: &Log) -> Vec<u8> {
     for (number, site) in &log.sites {
         writer.site(*number, site).expect("in memory");
     }
-    for entry in &log.entries {
+    let mut told = log.told.iter().peekable();
+    let mut decisions = 0;
+    for (at, entry) in log.entries.iter().enumerate() {
+        while let Some(told) = told.next_if(|told| told.at <= at) {
+            tell(&mut writer, told);
+        }
+        if matches!(entry, Entry::Step { .. } | Entry::Tick) {
+            if let Some(set) = log.ready.get(&decisions) {
+                writer.ready(set).expect("in memory");
+            }
+            decisions += 1;
+        }
         let written = match entry {
             Entry::Step { thread, op } => {
                 if let Some(call) = log.calls.get(&writer.steps()) {
@@ -43,11 +60,13 @@ pub fn write(log: &Log) -> Vec<u8> {
                 writer.step(*thread, op)
             }
             Entry::Tick => writer.tick(),
+            Entry::Saw { which, times } => writer.saw(*which, *times),
             Entry::Hit(hit) => writer.hit(hit),
             Entry::Note(text) => writer.note(text),
         };
         written.expect("in memory");
     }
+    told.for_each(|told| tell(&mut writer, told));
     let outcome = log.end.as_ref().map_or("", |end| &end.outcome);
     writer.end(outcome).expect("in memory").0
 }

@@ -54,6 +54,8 @@ public final class Main {
         all.put("monitor-reentrant", Monitors.Reentrant::new);
         all.put("monitor-exceptional-exit", Monitors.ExceptionalExit::new);
         all.put("monitor-exceptional-method-exit", Monitors.ExceptionalMethodExit::new);
+        all.put("monitor-suppressed", Monitors.Suppressed::new);
+        all.put("monitor-cause", Monitors.Cause::new);
         all.put("monitor-wait-notify", Monitors.WaitNotify::new);
         all.put("monitor-wait-notify-all", Monitors.WaitNotifyAll::new);
         all.put("monitor-timed-wait", Monitors.TimedWait::new);

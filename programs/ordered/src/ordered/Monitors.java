@@ -230,4 +230,39 @@ final class Monitors {
             }
         }
     }
+
+    /** An exception guards what was added to it by its own lock. */
+    static final class Suppressed extends Baton {
+        private final Exception shared = new Exception();
+
+        @Override
+        int level() {
+            return shared.getSuppressed().length;
+        }
+
+        @Override
+        void raise(int to) {
+            shared.addSuppressed(new Exception());
+        }
+    }
+
+    /** And its cause, which is set once. */
+    static final class Cause extends Baton {
+        private final Exception shared = new Exception();
+
+        @Override
+        int level() {
+            return shared.getCause() == null ? 0 : 1;
+        }
+
+        @Override
+        void raise(int to) {
+            shared.initCause(new Exception());
+        }
+
+        @Override
+        int last() {
+            return 1;
+        }
+    }
 }

@@ -54,7 +54,7 @@ final class Tool {
             if (Files.isExecutable(path)) return new Tool(path);
         }
         throw new IllegalStateException(
-                "@Schedules needs the photofinish tool: put it on the PATH, name it with"
+                "this test needs the photofinish tool: put it on the PATH, name it with"
                         + " -Dphotofinish.binary=, or use photofinish-maven-plugin");
     }
 
@@ -74,6 +74,14 @@ final class Tool {
             command.addAll(List.of("--results", results(test), schedule));
         }
         return program(command, test);
+    }
+
+    /** Whether what an exported test is about happens again. */
+    List<String> regression(Path json, List<String> program) {
+        List<String> command = command("replay");
+        command.addAll(List.of("--case", json.toString(), "--", "-cp", classPath()));
+        command.addAll(program);
+        return command;
     }
 
     /** Each test has its own, so that another one does not change what D1 means. */

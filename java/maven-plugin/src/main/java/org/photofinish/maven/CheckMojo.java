@@ -3,13 +3,14 @@ package org.photofinish.maven;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import org.apache.maven.plugin.MojoExecutionException;
 import org.apache.maven.plugin.MojoFailureException;
 import org.apache.maven.plugins.annotations.LifecyclePhase;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
+import org.photofinish.build.Binary;
+import org.photofinish.build.Jvms;
+import org.photofinish.build.ToolFailed;
+import org.photofinish.build.Verdict;
 
 /** Fails the build if the tests raced; with a baseline, only on what is new. */
 @Mojo(name = "check", defaultPhase = LifecyclePhase.VERIFY, threadSafe = true)
@@ -31,30 +32,23 @@ public final class CheckMojo extends PhotofinishMojo {
     private boolean failIfNotExercised;
 
     @Override
-    public void execute() throws MojoExecutionException, MojoFailureException {
-        if (skip) return;
-        if (!hasJvms()) {
+    void run() throws ToolFailed, MojoFailureException {
+        if (jvms().isEmpty()) {
             checkWithoutJvms();
             return;
         }
-        List<String> args = new ArrayList<>(List.of("report", jvms().toString(), "--no-config", "--fail-on", failOn));
-        args.addAll(List.of("--json", directory.toPath().resolve("result.json").toString()));
-        if (baseline != null) args.addAll(List.of("--baseline", baseline.getPath()));
-        if (suppress != null) args.addAll(List.of("--suppress", suppress.getPath()));
-        Binary.Done done = tool().run(project.getBasedir().toPath(), args.toArray(String[]::new));
+        Jvms.Rules rules = new Jvms.Rules(failOn, baseline, suppress);
+        Binary.Done done = jvms().check(tool(), rules, base(), directory.toPath().resolve("result.json"));
+        String said = done.output().trim();
         switch (Verdict.of(done.code())) {
-            case NOTHING_FOUND:
-                getLog().info(done.output().trim());
-                return;
-            case NOT_EXERCISED:
-                if (failIfNotExercised) throw new MojoFailureException(done.output().trim());
-                getLog().warn(done.output().trim());
-                return;
-            case FOUND:
-                throw new MojoFailureException("the tests raced:\n\n" + done.output().trim());
-            default:
-                throw new MojoFailureException(
-                        "no answer (photofinish ended with " + done.code() + "):\n" + done.output().trim());
+            case NOTHING_FOUND -> getLog().info(said);
+            case NOT_EXERCISED -> {
+                if (failIfNotExercised) throw new MojoFailureException(said);
+                getLog().warn(said);
+            }
+            case FOUND -> throw new MojoFailureException("the tests raced:\n\n" + said);
+            default -> throw new MojoFailureException(
+                    "no answer (photofinish ended with " + done.code() + "):\n" + said);
         }
     }
 

@@ -1,14 +1,15 @@
 package org.photofinish.maven;
 
 import java.io.File;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.stream.Stream;
 import org.apache.maven.plugin.AbstractMojo;
 import org.apache.maven.plugin.MojoExecutionException;
+import org.apache.maven.plugin.MojoFailureException;
 import org.apache.maven.plugins.annotations.Parameter;
 import org.apache.maven.project.MavenProject;
+import org.photofinish.build.Binary;
+import org.photofinish.build.Jvms;
+import org.photofinish.build.ToolFailed;
 
 /** What all goals have in common. */
 abstract class PhotofinishMojo extends AbstractMojo {
@@ -27,22 +28,27 @@ abstract class PhotofinishMojo extends AbstractMojo {
     @Parameter(property = "photofinish.skip", defaultValue = "false")
     boolean skip;
 
-    final Binary tool() throws MojoExecutionException {
+    @Override
+    public final void execute() throws MojoExecutionException, MojoFailureException {
+        if (skip) return;
+        try {
+            run();
+        } catch (ToolFailed e) {
+            throw new MojoExecutionException(e.getMessage(), e);
+        }
+    }
+
+    abstract void run() throws ToolFailed, MojoExecutionException, MojoFailureException;
+
+    final Binary tool() throws ToolFailed {
         return Binary.find(binary == null ? null : binary.toPath(), directory.toPath());
     }
 
-    /** Where the JVMs of the tests leave what they find. */
-    final Path jvms() {
-        return directory.toPath().resolve("jvms");
+    final Jvms jvms() {
+        return new Jvms(directory.toPath().resolve("jvms"));
     }
 
-    /** Whether there are any: a module may have no tests, or they may run without the agent. */
-    final boolean hasJvms() throws MojoExecutionException {
-        if (!Files.isDirectory(jvms())) return false;
-        try (Stream<Path> left = Files.list(jvms())) {
-            return left.findAny().isPresent();
-        } catch (IOException e) {
-            throw new MojoExecutionException("cannot read " + jvms(), e);
-        }
+    final Path base() {
+        return project.getBasedir().toPath();
     }
 }

@@ -1,16 +1,12 @@
 package org.photofinish.maven;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Comparator;
+import java.util.List;
 import java.util.Properties;
-import java.util.stream.Stream;
-import org.apache.maven.plugin.MojoExecutionException;
+import java.util.stream.Collectors;
 import org.apache.maven.plugins.annotations.LifecyclePhase;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
+import org.photofinish.build.ToolFailed;
 
 /**
  * Gives the JVMs that run the tests the agent, by the property {@code argLine}, which Surefire and
@@ -23,17 +19,10 @@ public final class PrepareAgentMojo extends PhotofinishMojo {
     private String propertyName;
 
     @Override
-    public void execute() throws MojoExecutionException {
-        if (skip) return;
-        Binary tool = tool();
-        try {
-            delete(jvms());
-            Files.createDirectories(jvms());
-        } catch (IOException | UncheckedIOException e) {
-            throw new MojoExecutionException("cannot make " + jvms(), e);
-        }
-        String options = tool.ask("agent-path", "--options", jvms().toAbsolutePath().toString());
-        options += " -Dphotofinish.binary=" + quoted(tool.path().toAbsolutePath());
+    void run() throws ToolFailed {
+        jvms().clear();
+        List<String> list = jvms().options(tool());
+        String options = list.stream().map(PrepareAgentMojo::quoted).collect(Collectors.joining(" "));
         Properties properties = project.getProperties();
         String before = properties.getProperty(propertyName);
         String after = before == null || before.isBlank() ? options : options + " " + before;
@@ -41,18 +30,7 @@ public final class PrepareAgentMojo extends PhotofinishMojo {
         getLog().info(propertyName + " set to " + after);
     }
 
-    private static String quoted(Path path) {
-        String text = path.toString();
-        return text.contains(" ") ? "'" + text + "'" : text;
-    }
-
-    /** What an earlier build left. */
-    private static void delete(Path directory) throws IOException {
-        if (!Files.exists(directory)) return;
-        try (Stream<Path> all = Files.walk(directory)) {
-            for (Path path : (Iterable<Path>) all.sorted(Comparator.reverseOrder())::iterator) {
-                Files.delete(path);
-            }
-        }
+    private static String quoted(String option) {
+        return option.contains(" ") ? "'" + option + "'" : option;
     }
 }

@@ -1,7 +1,7 @@
-package org.photofinish.maven;
+package org.photofinish.build;
 
 /** What an exit code of the tool means; docs/ci.md has the table. */
-enum Verdict {
+public enum Verdict {
     NOTHING_FOUND("nothing found"),
     NOT_EXERCISED("starts no thread"),
     FOUND("FOUND something"),
@@ -14,11 +14,11 @@ enum Verdict {
         this.text = text;
     }
 
-    String text() {
+    public String text() {
         return text;
     }
 
-    static Verdict of(int code) {
+    public static Verdict of(int code) {
         return switch (code) {
             case 0 -> NOTHING_FOUND;
             case 4 -> NOT_EXERCISED;

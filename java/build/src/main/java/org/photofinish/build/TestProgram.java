@@ -1,4 +1,4 @@
-package org.photofinish.maven;
+package org.photofinish.build;
 
 import java.io.File;
 import java.io.IOException;
@@ -6,15 +6,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.maven.plugin.MojoExecutionException;
 
 /** A test, and how a JVM runs it alone. */
-record TestProgram(String name, List<String> main) {
-    /** Of the package that is a dependency of this plugin, for the class path of the tests. */
+public record TestProgram(String name, List<String> main) {
+    /** In photofinish-junit5, which the class path of the tests must have. */
     private static final String LIST = "org.photofinish.junit5.ListTests";
 
     /** All tests in a directory of classes, as a JVM with their class path sees them. */
-    static List<TestProgram> list(Path java, String classPath, File classes) throws MojoExecutionException {
+    public static List<TestProgram> list(Path java, String classPath, File classes) throws ToolFailed {
         String launcher = java.resolve("bin/java").toString();
         ProcessBuilder builder = new ProcessBuilder(launcher, "-cp", classPath, LIST, classes.getPath());
         builder.redirectError(ProcessBuilder.Redirect.INHERIT);
@@ -22,7 +21,7 @@ record TestProgram(String name, List<String> main) {
             Process process = builder.start();
             process.getOutputStream().close();
             String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            if (process.waitFor() != 0) throw new MojoExecutionException("the tests cannot be listed");
+            if (process.waitFor() != 0) throw new ToolFailed("the tests cannot be listed");
             List<TestProgram> tests = new ArrayList<>();
             for (String line : text.lines().toList()) {
                 List<String> parts = List.of(line.split("\t"));
@@ -31,15 +30,15 @@ record TestProgram(String name, List<String> main) {
             }
             return tests;
         } catch (IOException e) {
-            throw new MojoExecutionException("cannot run " + launcher, e);
+            throw new ToolFailed("cannot run " + launcher, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new MojoExecutionException("interrupted", e);
+            throw new ToolFailed("interrupted", e);
         }
     }
 
     /** What follows {@code java}. */
-    List<String> program(String classPath) {
+    public List<String> program(String classPath) {
         List<String> all = new ArrayList<>(List.of("-ea", "-Dphotofinish.inside=true"));
         // As in photofinish-junit5's Tool: otherwise JVMs could not be used for more than one execution.
         all.add("-Dsun.reflect.inflationThreshold=" + Integer.MAX_VALUE);

@@ -1,4 +1,4 @@
-package org.photofinish.maven;
+package org.photofinish.build;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -10,10 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.nio.file.attribute.PosixFilePermissions;
-import org.apache.maven.plugin.MojoExecutionException;
 
-/** The command line tool: one that the user names, or the one that this plugin carries. */
-final class Binary {
+/** The command line tool: one that the user names, or the one that this jar carries. */
+public final class Binary {
     private final Path path;
 
     private Binary(Path path) {
@@ -21,22 +20,22 @@ final class Binary {
     }
 
     /** {@code named}: by the user, or null; {@code directory}: where ours is unpacked. */
-    static Binary find(Path named, Path directory) throws MojoExecutionException {
+    public static Binary find(Path named, Path directory) throws ToolFailed {
         if (named != null) {
             if (!Files.isExecutable(named)) {
-                throw new MojoExecutionException(named + " is no program (photofinish.binary)");
+                throw new ToolFailed(named + " is no program (photofinish.binary)");
             }
             return new Binary(named);
         }
         return new Binary(unpack(directory));
     }
 
-    private static Path unpack(Path directory) throws MojoExecutionException {
+    private static Path unpack(Path directory) throws ToolFailed {
         String resource = "/" + platform() + "/photofinish";
         try (InputStream in = Binary.class.getResourceAsStream(resource)) {
             if (in == null) {
-                throw new MojoExecutionException(
-                        "this plugin has no photofinish for " + platform() + "; name one with -Dphotofinish.binary=");
+                throw new ToolFailed(
+                        "there is no photofinish inside for " + platform() + "; name one (photofinish.binary)");
             }
             Files.createDirectories(directory);
             Path path = directory.resolve("photofinish");
@@ -46,7 +45,7 @@ final class Binary {
             // Modules that are built side by side may be doing the same.
             return Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            throw new MojoExecutionException("cannot unpack photofinish into " + directory, e);
+            throw new ToolFailed("cannot unpack photofinish into " + directory, e);
         }
     }
 
@@ -56,19 +55,19 @@ final class Binary {
         return System.getProperty("os.name").toLowerCase() + "-" + name;
     }
 
-    Path path() {
+    public Path path() {
         return path;
     }
 
     /** What it prints on standard output; it must succeed. */
-    String ask(String... args) throws MojoExecutionException {
+    public String ask(String... args) throws ToolFailed {
         Done done = run(null, args);
-        if (done.code != 0) throw new MojoExecutionException(path + " failed: " + done.output.trim());
+        if (done.code != 0) throw new ToolFailed(path + " failed: " + done.output.trim());
         return done.output.trim();
     }
 
     /** Runs it in a directory; its output, standard error with it. */
-    Done run(Path directory, String... args) throws MojoExecutionException {
+    public Done run(Path directory, String... args) throws ToolFailed {
         List<String> command = new ArrayList<>();
         command.add(path.toString());
         command.addAll(List.of(args));
@@ -80,13 +79,13 @@ final class Binary {
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             return new Done(process.waitFor(), output);
         } catch (IOException e) {
-            throw new MojoExecutionException("cannot run " + path, e);
+            throw new ToolFailed("cannot run " + path, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new MojoExecutionException("interrupted", e);
+            throw new ToolFailed("interrupted", e);
         }
     }
 
     /** How it ended. */
-    record Done(int code, String output) {}
+    public record Done(int code, String output) {}
 }
