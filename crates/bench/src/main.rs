@@ -16,6 +16,7 @@
 //! bugs     how soon faults that are no races are found, by each command
 //! unshared what leaving out accesses that cannot race saves
 //! offline  detectors over a generated binary trace
+//! predict  prediction from a trace that is larger than its memory
 //! papers   the tables of the four papers, with our figures beside theirs
 //! figures  medians, means, ratios
 //! table    all of it as text
@@ -31,6 +32,7 @@ mod kernels;
 mod measure;
 mod offline;
 mod papers;
+mod predict;
 mod table;
 mod unshared;
 
@@ -53,6 +55,7 @@ const HIDDEN: &str = "hidden";
 const UNSHARED: &str = "unshared";
 const EXPLORE: &str = "explore";
 const BUGS: &str = "bugs";
+const PREDICT: &str = "predict";
 
 /// How long a fault is looked for, with `--quick` and without.
 const QUICK_HUNT: Duration = Duration::from_secs(10);
@@ -63,7 +66,7 @@ const HUNT: Duration = Duration::from_secs(60);
 #[command(name = "bench", max_term_width = 100)]
 struct Args {
     /// Only these: kernels by name, `startup`, `control`, `hidden`,
-    /// `explore`, `unshared`, `offline`; only if named, because they take long: `bugs`, and
+    /// `explore`, `unshared`, `offline`; only if named, because they take long: `bugs`, `predict`, and
     /// `papers` or one of `racefuzzer`, `jpredictor`, `jrf`, `drfinder`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
@@ -196,6 +199,11 @@ fn run(args: &Args) -> Result<bool> {
             table::unshared(&unshared::measure(&kernels, &tool, runs)?)
         );
     }
+    if args.only.iter().any(|name| name == PREDICT) {
+        let result = predict::measure(&tool, args.quick)?;
+        print!("{}", table::predict(&result));
+        problems.extend(result.problems);
+    }
     // The last, because it needs memory, see `measure`.
     let mut offline = None;
     if wanted(OFFLINE) {
@@ -244,7 +252,8 @@ fn check_names(only: &[String], kernels: &[Kernel]) -> Result<()> {
     let known: Vec<&str> = kernels
         .iter()
         .map(|k| k.name.as_str())
-        .chain([STARTUP, CONTROL, HIDDEN, EXPLORE, BUGS, UNSHARED, OFFLINE])
+        .chain([STARTUP, CONTROL, HIDDEN, EXPLORE, BUGS, UNSHARED])
+        .chain([OFFLINE, PREDICT])
         .chain(papers::NAMES)
         .chain([papers::ALL])
         .collect();

@@ -177,10 +177,14 @@ struct Section {
 }
 
 /// Writes a trace of at least so many events, and says of how many.
-fn generate(out: impl Write, events: u64) -> Result<u64> {
+pub fn generate(out: impl Write, events: u64) -> Result<u64> {
     let mut random = Rng::with_seed(42);
+    let header = RunHeader {
+        ordered: true,
+        ..RunHeader::default()
+    };
     let mut run = Recording {
-        writer: Writer::new(out, &RunHeader::default())?,
+        writer: Writer::new(out, &header)?,
         buffers: vec![Vec::new(); THREADS as usize],
         seq: 0,
         events: 0,

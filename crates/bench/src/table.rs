@@ -8,6 +8,7 @@ use crate::explore;
 use crate::figures::{Ratio, geometric_mean};
 use crate::hidden::Costs;
 use crate::offline::{self, Offline};
+use crate::predict::Predict;
 use crate::unshared::Saved;
 use driver::java::Java;
 use std::fmt::Write as _;
@@ -322,6 +323,19 @@ pub fn unshared(rows: &[Saved]) -> String {
         let _ = writeln!(text, "  {:<26}{:>24}", "geometric mean", mean.to_string());
     }
     text
+}
+
+pub fn predict(result: &Predict) -> String {
+    format!(
+        "\npredict --memory-limit {}, over a trace of {} events: {:.1} s of processor time \
+         ({:.1} s in all), {:.2} million events a second, peak {} MB\n",
+        result.memory_limit,
+        result.events,
+        result.seconds,
+        result.wall,
+        result.events as f64 / result.seconds / 1e6,
+        result.peak >> 20
+    )
 }
 
 pub fn offline(result: &Offline) -> String {

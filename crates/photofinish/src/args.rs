@@ -3,11 +3,15 @@
 //! help come in the same order.
 
 mod advise;
+pub mod campaign;
 mod compare;
 mod configs;
 mod explain;
+mod export;
 mod groups;
 mod hunt;
+mod memory;
+mod merge;
 mod registry;
 mod values;
 mod verify;
@@ -15,8 +19,11 @@ mod verify;
 pub use advise::Advise;
 pub use compare::Compare;
 pub use explain::{Doctor, Explain};
+pub use export::Export;
 pub use groups::command;
 pub use hunt::{Completions, Hunt, Man};
+pub use memory::Memory;
+pub use merge::{Merge, Sharding};
 pub use registry::Detector;
 pub use verify::{StopAt, Verify};
 
@@ -117,13 +124,29 @@ pub enum Command {
     /// reordering of the run that a separate checker accepted; it is observed
     /// if happens-before leaves it unordered in the run itself.
     Predict(Predict),
+    /// Spread the work over machines, or over the cores of this one, for hours
+    #[command(subcommand)]
+    Campaign(campaign::CampaignCommand),
     /// Inspect and convert recorded traces
     #[command(subcommand)]
     Trace(TraceCommand),
     /// Render a saved result for the terminal
     Report(Report),
+    /// Put results of shards, runs or machines together
+    ///
+    /// Takes files written with --json and directories of results. Findings that several have are
+    /// one; counts and trials add up, the strongest status wins. An exploration is complete only if
+    /// all its shards are there and each is. The exit code is that of the whole: 75 where a shard
+    /// is missing and nothing was found.
+    Merge(Merge),
     /// Tell one finding at length: what happens, why it is a race, how to repair it
     Explain(Explain),
+    /// Write a finding as a JUnit test, or as a program of its own
+    ///
+    /// The test fails while the bug is there. The program (--plain) forces the order of the two accesses of a
+    /// race and needs nothing but a JDK; it is run once before it is handed over. What cannot be forced so is
+    /// refused with the reason (exit code 64).
+    Export(Export),
     /// Say what works on this machine, and what to do about the rest
     ///
     /// Exit codes: 0 programs can be run, 69 no usable Java, or the agent does not start in it.
@@ -219,7 +242,7 @@ pub struct Detect {
     /// Make every run in a JVM of its own
     #[arg(long)]
     pub isolate: bool,
-    /// Analyse a recorded trace instead of running a program
+    /// Analyse a recorded trace, or STD text, instead of running a program
     #[arg(long, value_name = "FILE", conflicts_with_all = ["program", "runs"])]
     pub trace: Option<PathBuf>,
     /// What follows `--` is any command, such as `mvn test`: look at the JVMs that it starts
@@ -237,6 +260,8 @@ pub struct Detect {
     /// (relation.txt), instead of a run that collects one
     #[arg(long, value_name = "FILE")]
     pub relation: Option<PathBuf>,
+    #[command(flatten)]
+    pub sharding: Sharding,
     #[command(flatten)]
     pub control: Control,
 }
@@ -274,6 +299,9 @@ pub struct Confirm {
     /// Do not stop when a race has been confirmed in both orders
     #[arg(long)]
     pub all_trials: bool,
+    /// What racy reads may see: the newest write, or also older ones that Java allows
+    #[arg(long, value_enum, value_name = "MODEL", default_value = "sc")]
+    pub memory: Memory,
     /// Runs side by side [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,
@@ -284,13 +312,15 @@ pub struct Confirm {
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
     #[command(flatten)]
+    pub sharding: Sharding,
+    #[command(flatten)]
     pub control: Control,
 }
 
 #[derive(Debug, Args)]
 pub struct Replay {
     /// What to replay, by its name in the report: `R1`, `R1.exception`, `D1`
-    #[arg(value_name = "ID", required_unless_present = "log")]
+    #[arg(value_name = "ID", required_unless_present_any = ["log", "case"])]
     pub id: Option<String>,
     #[command(flatten)]
     pub launch: Launch,
@@ -305,6 +335,10 @@ pub struct Replay {
     /// A schedule from a file, for the program given after `--`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["id", "results", "result"])]
     pub log: Option<PathBuf>,
+    /// A case that `export --junit` wrote: 66 if it happens again, 0 if not. If the schedule cannot be followed, others
+    /// near it are tried
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["id", "results", "result", "log", "debug"])]
+    pub case: Option<PathBuf>,
     /// Let a debugger attach to this port before the program begins
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub debug: Option<u16>,
@@ -352,9 +386,9 @@ pub struct Predict {
     /// Analyse a recorded trace, or STD text, instead of running a program
     #[arg(long, value_name = "FILE", conflicts_with = "program")]
     pub trace: Option<PathBuf>,
-    /// Also predict violations of atomicity: accesses that interleave with a
-    /// critical section, or with a unit named with --units, in a way that no
-    /// serial order explains
+    /// Also predict violations of atomicity: values that are stale when they are used
+    /// (check-then-act, lost updates), and accesses that interleave with a critical
+    /// section, or with a unit named with --units, in a way that no serial order explains
     #[arg(long)]
     pub atomicity: bool,
     /// Methods that are meant to be atomic: `com.shop.Bank.transfer`, `Bank.*`
@@ -377,6 +411,16 @@ pub struct Predict {
     /// lines such as `pure com.shop.Money.*`
     #[arg(long, value_name = "FILE")]
     pub purity: Option<PathBuf>,
+    /// Methods that are atomic by themselves, for --atomicity, in addition to the JDK's
+    /// collections and atomics: lines such as `check key com.shop.Cache has`
+    #[arg(long, value_name = "FILE")]
+    pub operations: Option<PathBuf>,
+    #[command(flatten)]
+    pub sharding: Sharding,
+    /// Memory that the analysis may take: `4G`, `500M`; what needs more is done in parts, and
+    /// the report says so [default: three quarters of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = values::size)]
+    pub memory_limit: Option<u64>,
 }
 
 #[derive(Debug, Args)]

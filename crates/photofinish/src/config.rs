@@ -27,10 +27,10 @@ const WRITTEN: [&str; 8] = [
 ];
 
 /// Options that say what to look at instead of a program.
-const INSTEAD: [&str; 3] = ["trace", "from", "log"];
+const INSTEAD: [&str; 4] = ["trace", "from", "log", "case"];
 
 /// Commands that know their program from elsewhere.
-const WITHOUT_PROGRAM: [&str; 4] = ["replay", "report", "explain", "doctor"];
+const WITHOUT_PROGRAM: [&str; 5] = ["replay", "report", "merge", "explain", "doctor"];
 
 /// The arguments with those of the file, if there is one.
 pub fn extend(args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {

@@ -86,8 +86,8 @@ pub fn program_output(show: &Show) -> Output {
     }
 }
 
-/// The report as text, unless the user wants silence; and how races came about
-/// that were made to happen.
+/// The report as text, unless the user wants silence; how races came about
+/// that were made to happen; and violations of atomicity and properties.
 pub fn with_schedules(
     report: &Report,
     show: &Show,
@@ -113,7 +113,10 @@ pub fn with_schedules(
         verbose: show.verbose,
         timelines: Some(timelines),
     };
-    let done = terminal::render(report, &sources, options, &mut out).and_then(|()| out.flush());
+    let violations = report::violations::text(report);
+    let done = terminal::render(report, &sources, options, &mut out)
+        .and_then(|()| out.write_all(violations.as_bytes()))
+        .and_then(|()| out.flush());
     match done {
         // The reader has seen enough.
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),

@@ -58,9 +58,11 @@ impl Hunt {
         HuntConfig {
             trials: self.trials,
             runs: self.runs,
+            memory: self.memory.of_hunt(),
             skip: self.skip.clone(),
             stop_at_first: self.stop_at.is_some(),
             jobs: self.jobs,
+            shard: self.sharding.shard,
             input,
             first_output: match self.show.verbose {
                 true => show::program_output(&self.show),
@@ -86,6 +88,7 @@ impl Detect {
             isolate: self.isolate,
             depth: self.depth,
             relation: self.relation.clone(),
+            shard: self.sharding.shard,
             output,
             suppress,
             control: self.control.config(),
@@ -103,6 +106,11 @@ impl Detect {
     ) -> Result<ExecConfig, Failure> {
         let detector = self.detector.0;
         let detector = detector.ok_or_else(|| Failure::usage("--exec needs a --detector"))?;
+        if !self.sharding.shard.is_whole() {
+            return Err(Failure::usage(
+                "--exec starts one command: divide what it does by the command's own means",
+            ));
+        }
         if !self.scheduler.is_native() {
             return Err(Failure::usage(
                 "with --exec the operating system decides which thread runs; leave out --scheduler",
@@ -141,11 +149,15 @@ impl Predict {
         PredictConfig {
             methods: self.engine.iter().map(|engine| engine.method()).collect(),
             atomicity: self.atomicity,
+            stale: false,
             units: self.units.clone(),
             property: self.property.clone(),
             cuts: self.cuts,
             purity: self.purity.clone(),
+            memory_limit: self.memory_limit,
+            operations: self.operations.clone(),
             deadline: None,
+            shard: self.sharding.shard,
             output,
             suppress,
             launch: self.launch.config(),
@@ -160,9 +172,12 @@ impl Confirm {
             races: self.race.clone(),
             trials: self.trials,
             all_trials: self.all_trials,
+            memory: self.memory.of_confirm(),
             jobs: self.jobs,
             isolate: self.isolate,
+            shard: self.sharding.shard,
             input: self.input.clone(),
+            operations: None,
             suppress,
             control: self.control.config(),
             launch: self.launch.config(),
@@ -172,7 +187,8 @@ impl Confirm {
 }
 
 impl Verify {
-    pub fn config(&self, suppress: Suppressions) -> VerifyConfig {
+    /// `points` are those of the result that `--points` names.
+    pub fn config(&self, points: Vec<String>, suppress: Suppressions) -> VerifyConfig {
         VerifyConfig {
             order: self.order.order(),
             preemptions: self.bound,
@@ -181,6 +197,8 @@ impl Verify {
             max_executions: self.max_executions,
             max_time: self.max_seconds.map(Duration::from_secs),
             resume: self.resume,
+            shard: self.sharding.shard,
+            points,
             jobs: self.jobs,
             isolate: self.isolate,
             input: self.input.clone(),
@@ -273,7 +291,10 @@ mod tests {
             launch: launch.clone(),
             ..Default::default()
         };
-        assert_eq!(text(&verify.config(Default::default())), text(&theirs));
+        assert_eq!(
+            text(&verify.config(vec![], Default::default())),
+            text(&theirs)
+        );
         let Command::Advise(advise) = parse("advise") else {
             panic!()
         };

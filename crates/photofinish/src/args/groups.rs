@@ -17,7 +17,8 @@ const GROUPS: [Group; 5] = [
     Group {
         heading: "Program",
         common: &[
-            "program", "exec", "jvms", "java", "input", "trace", "from", "log", "result", "debug",
+            "program", "exec", "jvms", "java", "input", "trace", "from", "log", "case", "result",
+            "debug",
         ],
         rare: &[],
     },
@@ -37,6 +38,7 @@ const GROUPS: [Group; 5] = [
             "exclude",
             "order",
             "bound",
+            "memory",
             "skip",
             "full",
         ],
@@ -46,6 +48,7 @@ const GROUPS: [Group; 5] = [
         heading: "Limits",
         common: &[
             "time_limit",
+            "memory_limit",
             "runs",
             "trials",
             "tries",
@@ -56,6 +59,7 @@ const GROUPS: [Group; 5] = [
             "until",
             "resume",
             "jobs",
+            "shard",
         ],
         rare: &[
             "all_trials",
@@ -63,6 +67,7 @@ const GROUPS: [Group; 5] = [
             "cost_runs",
             "cut_after",
             "cuts",
+            "points",
             "max_steps",
             "watchdog",
         ],
@@ -83,6 +88,7 @@ const GROUPS: [Group; 5] = [
             "isolate",
             "relation",
             "purity",
+            "operations",
             "clock",
             "config",
             "no_config",

@@ -1,6 +1,6 @@
 //! `hunt`, and the commands that are made from these definitions themselves.
 
-use super::{Control, Launch, Show, StopAt};
+use super::{Control, Launch, Memory, Sharding, Show, StopAt};
 use clap::Args;
 use clap_complete::Shell;
 use std::path::PathBuf;
@@ -18,6 +18,10 @@ pub struct Hunt {
     /// and show something new
     #[arg(long, value_name = "N", default_value = "20")]
     pub runs: u32,
+    /// What racy reads may see in trials of races of which nothing came otherwise: the newest
+    /// write, or also older ones that Java allows
+    #[arg(long, value_enum, value_name = "MODEL", default_value = "sc")]
+    pub memory: Memory,
     /// Stages to leave out, as the summary calls them: `advise`, `predict`
     #[arg(long, value_name = "STAGE", value_delimiter = ',')]
     pub skip: Vec<String>,
@@ -31,6 +35,8 @@ pub struct Hunt {
     /// [default: none]
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
+    #[command(flatten)]
+    pub sharding: Sharding,
     #[command(flatten)]
     pub control: Control,
 }

@@ -26,6 +26,16 @@ pub fn scheduler() -> impl TypedValueParser<Value = Scheduler> {
         .try_map(|name| Scheduler::named(&name).ok_or("no scheduler has this name"))
 }
 
+/// What a campaign tries: schedulers, and free runs with the hybrid detector. Those that go by a
+/// relation need an earlier run of their own.
+pub fn strategy() -> impl TypedValueParser<Value = String> {
+    let offered = Scheduler::offered().filter(|s| !s.goes_by_relation());
+    let schedulers = offered.map(|s| PossibleValue::new(s.name()).help(s.about()));
+    let hybrid = PossibleValue::new(campaign::plan::HYBRID)
+        .help("Free runs that look for pairs of statements which may race");
+    PossibleValuesParser::new(schedulers.chain([hybrid]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

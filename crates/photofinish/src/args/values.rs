@@ -86,9 +86,48 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Bytes: `4G`, `500M`, `1.5g`.
+pub fn size(text: &str) -> Result<u64, String> {
+    let (number, unit) = match text.find(|c: char| c.is_ascii_alphabetic()) {
+        Some(at) => text.split_at(at),
+        None => (text, ""),
+    };
+    let shift = match unit
+        .to_ascii_uppercase()
+        .trim_end_matches("IB")
+        .trim_end_matches('B')
+    {
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => return Err("write a size with its unit: 500M or 4G".into()),
+    };
+    let number: f64 = number
+        .parse()
+        .map_err(|_| format!("{number:?} is no number"))?;
+    let bytes = number * (1u64 << shift) as f64;
+    // Below this there is no room for the tool itself.
+    match bytes {
+        bytes if (128.0 * 1024.0 * 1024.0..=1e18).contains(&bytes) => Ok(bytes as u64),
+        _ => Err("it takes 128M at least".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_with_their_units() {
+        assert_eq!(size("4G"), Ok(4 << 30));
+        assert_eq!(size("1.5g"), Ok(3 << 29));
+        assert_eq!(size("500MiB"), Ok(500 << 20));
+        for no in [
+            "", "4", "G", "4X", "-1G", "1M", "NaNG", "infG", "1e30G", "4GG",
+        ] {
+            assert!(size(no).is_err(), "{no}");
+        }
+    }
 
     #[test]
     fn durations() {

@@ -1,6 +1,6 @@
 //! The options of `verify`.
 
-use super::{Control, Launch, Show};
+use super::{Control, Launch, Memory, Sharding, Show, memory};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -16,6 +16,9 @@ pub struct Verify {
     /// Explore only executions with at most K preemptions: `preemptions=2`
     #[arg(long, value_name = "preemptions=K", value_parser = bound)]
     pub bound: Option<u32>,
+    /// What racy reads may see: `sc`, the newest write
+    #[arg(long, value_name = "MODEL", default_value = "sc", value_parser = memory::of_verify)]
+    pub memory: Memory,
     /// Stop after this many executions that show a race
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub threshold: Option<u64>,
@@ -41,6 +44,12 @@ pub struct Verify {
     /// The program's standard input [default: none]
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
+    /// Begin with the racing statements of this result as scheduling points: a merged one of
+    /// shards that did not know of the same
+    #[arg(long, value_name = "FILE")]
+    pub points: Option<PathBuf>,
+    #[command(flatten)]
+    pub sharding: Sharding,
     #[command(flatten)]
     pub control: Control,
 }

@@ -29,6 +29,11 @@ pub fn text(hunt: &Hunted) -> String {
         let (id, what) = (clean(&f.id), clean(&f.exception));
         format!("{id} uncaught {what}")
     }));
+    let units = report.atomicity.iter();
+    certain.extend(units.filter(|u| u.status >= Status::Observed).map(|u| {
+        let (id, unit) = (clean(&u.id), clean(&u.unit));
+        format!("{id} {unit} is not atomic: {}", u.status.word())
+    }));
     section(&mut out, "certain", certain);
     section(&mut out, "likely", of(|status| status == Status::Predicted));
     section(
@@ -91,12 +96,15 @@ fn worst(race: &Race) -> Option<Effect> {
     race.outcomes.iter().map(|o| o.result).min()
 }
 
-/// For each race the best repair that removed it when it was tried, once.
+/// For each race, and each violation of atomicity, the best repair that removed it when it was tried, once.
 fn repairs(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
-    for race in &report.races {
-        let mut all = race.suggestions().iter();
-        let tried = all.find(|s| s.validated == Validated::RemovesRace);
+    let races = report.races.iter().map(Race::suggestions);
+    let units = report.atomicity.iter();
+    let units = units.map(|unit| unit.advice.as_deref().unwrap_or_default());
+    for all in races.chain(units) {
+        let removes = [Validated::RemovesRace, Validated::RemovesViolation];
+        let tried = all.iter().find(|s| removes.contains(&s.validated));
         let Some(best) = tried else { continue };
         let mut text = format!("{} (removes {})", best.text, best.removes.join(", "));
         if !best.leaves.is_empty() {
@@ -116,7 +124,8 @@ fn next(report: &Report) -> Vec<String> {
     let races = report.races.iter().filter_map(|race| race.replay.as_ref());
     let others = report.deadlocks.iter().filter_map(|d| d.replay.as_ref());
     let failures = report.failures.iter().filter_map(|f| f.replay.as_ref());
-    for replay in races.chain(others).chain(failures).take(3) {
+    let units = report.atomicity.iter().filter_map(|u| u.replay.as_ref());
+    for replay in races.chain(others).chain(failures).chain(units).take(3) {
         lines.push(format!(
             "{} -v    # see it happen again",
             clean(&replay.command)

@@ -1,8 +1,10 @@
 //! The commands: from arguments to a call of the engine, and from its answer to
 //! files, text and an exit code.
 
+mod campaign;
 mod compare;
 mod explain;
+mod export;
 mod generated;
 mod hunt;
 mod hunt_summary;
@@ -10,15 +12,17 @@ mod predict;
 mod replay;
 mod trace;
 
-use crate::args::{Advise, AgentPath, Command, Confirm, Detect, Record, Show, Verify};
+use crate::args::{Advise, AgentPath, Command, Confirm, Detect, Merge, Record, Show, Verify};
 use crate::exit::{self, Failure};
 use crate::outputs::Outputs;
 use crate::progress::Terminal;
 use crate::say::say;
 use crate::show;
 use engine::confirm::{ConfirmConfig, Pairs};
+use engine::merge::{self, MergeConfig};
 use engine::{advise, confirm, detect, exec, launch, offline, record, saved, verify};
 use report::timeline::Timelines;
+use std::ffi::OsString;
 
 /// Does what was asked for; the exit code.
 pub fn run(command: Command) -> Result<u8, Failure> {
@@ -32,9 +36,12 @@ pub fn run(command: Command) -> Result<u8, Failure> {
         Command::Record(args) => record(&args),
         Command::Predict(args) => predict::command(&args),
         Command::Verify(args) => verify(&args),
+        Command::Campaign(command) => campaign::command(&command),
         Command::Trace(command) => trace::command(&command),
         Command::Report(args) => show::command(&args),
+        Command::Merge(args) => merge(&args),
         Command::Explain(args) => explain::explain(&args),
+        Command::Export(args) => export::command(&args),
         Command::Doctor(args) => explain::doctor(&args),
         Command::AgentPath(args) => agent_path(&args),
         Command::Completions(args) => generated::completions(&args),
@@ -46,6 +53,11 @@ fn detect(args: &Detect) -> Result<u8, Failure> {
     let known = show::suppressions(&args.show)?;
     let program = &args.launch.program;
     if let Some(trace) = &args.trace {
+        if !args.sharding.shard.is_whole() {
+            return Err(Failure::usage(
+                "a trace is looked at in one go: leave out --shard",
+            ));
+        }
         let outputs = Outputs::open(&args.show)?;
         let detector = args.detector.0.ok_or_else(|| {
             Failure::usage("a trace is there to be looked at: choose a --detector")
@@ -125,7 +137,11 @@ fn confirm_with(config: &ConfirmConfig, show: &Show) -> Result<u8, Failure> {
 }
 
 fn verify(args: &Verify) -> Result<u8, Failure> {
-    let config = args.config(show::suppressions(&args.show)?);
+    let points = match &args.points {
+        Some(file) => saved::points(file)?,
+        None => Vec::new(),
+    };
+    let config = args.config(points, show::suppressions(&args.show)?);
     launch::check(&config.launch)?;
     let outputs = Outputs::open(&args.show)?;
     let progress = Terminal::new(args.show.quiet, args.show.verbose);
@@ -133,6 +149,36 @@ fn verify(args: &Verify) -> Result<u8, Failure> {
     progress.clear();
     let kept = outputs.kept(&config.control.results, None);
     show::answer(&answer, &args.show, outputs, &args.launch.program, &kept)
+}
+
+fn merge(args: &Merge) -> Result<u8, Failure> {
+    let config = MergeConfig {
+        from: args.from.clone(),
+        results: args.output.clone(),
+        suppress: show::suppressions(&args.show)?,
+    };
+    let outputs = Outputs::open(&args.show)?;
+    let answer = merge::merge(&config)?;
+    let kept = { args.output.as_ref() }.map_or_else(Timelines::new, |dir| outputs.kept(dir, None));
+    let on_stdout = outputs.is_stdout();
+    outputs.write_with(&answer.report, &kept)?;
+    if !on_stdout {
+        let program: Vec<OsString> = answer
+            .report
+            .program
+            .args
+            .iter()
+            .map(OsString::from)
+            .collect();
+        show::with_schedules(
+            &answer.report,
+            &args.show,
+            &program,
+            &kept,
+            std::io::stdout(),
+        )?;
+    }
+    Ok(exit::code(answer.verdict(args.show.fail_on.status())))
 }
 
 fn advise(args: &Advise) -> Result<u8, Failure> {

@@ -24,16 +24,14 @@ pub fn command(args: &Predict) -> Result<u8, Failure> {
         None => predict::from_program(&config)?,
     };
     let answer = predicted.answer;
-    let confirms = args.confirm && !answer.report.races.is_empty();
+    let is_stale = { answer.report.atomicity.iter() }.any(|violation| violation.stale.is_some());
+    let confirms = args.confirm && (is_stale || !answer.report.races.is_empty());
     if !confirms {
         let program = &args.launch.program;
         show::answer(&answer, &args.show, outputs, program, &Timelines::new())?;
     }
-    if !args.show.quiet {
-        let mut text = report::violations::text(&answer.report);
-        if answer.report.engines.len() > 1 {
-            text += &table(&answer.report.engines);
-        }
+    if !args.show.quiet && answer.report.engines.len() > 1 {
+        let text = table(&answer.report.engines);
         // A user who closed standard error does not want this either.
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
@@ -42,6 +40,7 @@ pub fn command(args: &Predict) -> Result<u8, Failure> {
     }
     let config = ConfirmConfig {
         pairs: Pairs::Report(Box::new(answer.report)),
+        operations: args.operations.clone(),
         suppress: known,
         control: ControlConfig {
             results: args.results.clone(),

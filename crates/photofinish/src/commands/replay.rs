@@ -21,6 +21,9 @@ use std::io::Write;
 const FOLD: usize = 12;
 
 pub fn command(args: &Replay) -> Result<u8, Failure> {
+    if let Some(file) = &args.case {
+        return super::export::case(args, file);
+    }
     let outputs = Outputs::open(&args.show)?;
     let replayed = engine::replay::replay(&config(args))?;
     let timeline = (replayed.name.clone(), Timeline::of_log(&replayed.log));

@@ -147,7 +147,7 @@ fn a_flag_is_made_volatile() {
         );
         assert!(first["cost"].as_f64().unwrap() >= 1.0, "{first}");
         assert!(
-            race["story"]["source"]
+            race["occurrence"]["source"]
                 .as_str()
                 .unwrap()
                 .contains("Figure2.java")

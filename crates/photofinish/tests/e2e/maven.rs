@@ -20,12 +20,12 @@ fn documented(begin: &str, end: &str) -> String {
     text[from..to].to_owned()
 }
 
-fn said(done: &Output) -> String {
+pub(crate) fn said(done: &Output) -> String {
     let text = [&done.stdout[..], &done.stderr].concat();
     String::from_utf8_lossy(&text).into_owned()
 }
 
-fn maven(dir: &Path, args: &[&str]) -> Output {
+pub fn maven(dir: &Path, args: &[&str]) -> Output {
     let run = |more: &[&str]| {
         let mut command = Command::new("mvn");
         command.arg("-B").args(more).args(args).current_dir(dir);
@@ -100,7 +100,7 @@ fn failed(dir: &Path) -> Vec<(String, String)> {
 }
 
 /// Extension and plugin, once for all tests, into the local repository.
-fn install() {
+pub(crate) fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         let binaries = format!(
@@ -126,6 +126,17 @@ fn plain_project(name: &str) -> Option<PathBuf> {
     }
     assert!(built.status.success(), "{}", said(&built));
     Some(plain)
+}
+
+/// A project with the extension as a test dependency; None where that cannot be.
+pub fn project_with_extension(name: &str) -> Option<PathBuf> {
+    let dir = plain_project(name)?;
+    install();
+    let pom = std::fs::read_to_string(dir.join("pom.xml")).unwrap();
+    let dependency = documented("<dependency>", "</dependency>");
+    let pom = pom.replace("</dependencies>", &format!("{dependency}\n</dependencies>"));
+    std::fs::write(dir.join("pom.xml"), pom).unwrap();
+    Some(dir)
 }
 
 #[test]

@@ -88,13 +88,13 @@ fn every_form_of_a_result_and_of_what_was_kept_of_it() {
     let events = trace["traceEvents"].as_array().unwrap();
     assert!(events.iter().any(|event| event["cat"] == "race"));
 
-    // The same from the directory, later; the terminal has the table.
+    // The same from the directory, later; the terminal has the story.
     let mut tool = photofinish();
     tool.arg("report").arg(&results).args(options(&kept));
     let shown = finish(tool, "");
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
-    assert!(shown.contains(&format!("how they met in {id}.")), "{shown}");
-    assert!(shown.contains("| thread1"), "{shown}");
+    assert!(shown.contains("what happens ("), "{shown}");
+    assert!(shown.contains("    1. thread"), "{shown}");
     for form in ["html", "junit", "perfetto"] {
         assert_eq!(text(&kept, form), text(&fresh, form), "{form}");
     }

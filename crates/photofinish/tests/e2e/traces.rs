@@ -52,6 +52,32 @@ fn std_text_through_a_trace_and_back() {
 }
 
 #[test]
+fn detectors_read_std_text() {
+    let dir = scratch("std-detect");
+    let text = dir.join("a.std");
+    let detect = |content: &str| {
+        std::fs::write(&text, content).unwrap();
+        let mut command = photofinish();
+        command
+            .args(["detect", "--json", "-", "--trace"])
+            .arg(&text);
+        command.output().unwrap()
+    };
+    assert_eq!(detect(STD).status.code(), Some(0));
+    let done = detect("T1|acq(L)|1\nT1|w(x)|2\nT1|rel(L)|3\nT2|r(x)|4\n");
+    assert_eq!(done.status.code(), Some(66));
+    let report: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let race = &report["races"][0];
+    assert_eq!(report["races"].as_array().unwrap().len(), 1);
+    assert_eq!(race["status"], "observed");
+    assert_eq!(race["accesses"][1]["op"], "read");
+    let done = detect("no trace\n");
+    assert_eq!(done.status.code(), Some(64));
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(said.contains("it is no trace, and as STD text"), "{said}");
+}
+
+#[test]
 fn parts_and_runs_are_merged() {
     let dir = scratch("merge");
     let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();

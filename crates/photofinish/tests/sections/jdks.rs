@@ -4,8 +4,14 @@ use std::path::{Path, PathBuf};
 use test_support::programs::{Expected, Section, location, names};
 use test_support::trials::{Trial, skipped, trial};
 
+/// What the directory of a JDK is called.
+pub fn name_of(java: &Path) -> String {
+    let home = java.ancestors().nth(2).and_then(Path::file_name);
+    home.unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// `java` of every later JDK where Debian puts them.
-fn later() -> Vec<PathBuf> {
+pub fn later() -> Vec<PathBuf> {
     let homes = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten();
     let homes = homes.filter_map(|entry| Some(entry.ok()?.path()));
     let is_later = |home: &PathBuf| {
@@ -36,8 +42,7 @@ pub fn trials() -> Vec<Trial> {
     let mut all = Vec::new();
     for java in later {
         let java: &'static Path = Box::leak(java.into_boxed_path());
-        let home = java.ancestors().nth(2).and_then(Path::file_name);
-        let home = home.unwrap_or_default().to_string_lossy();
+        let home = name_of(java);
         let free = format!("jdks::{home}::ordered");
         all.push(trial(free, || ordered(java, &[])));
         let controlled = format!("jdks::{home}::ordered_under_control");

@@ -10,6 +10,7 @@
 //! Scenarios with a story of their own are in `tests/e2e`.
 
 mod advise;
+mod atomicity;
 mod confirm;
 mod control;
 mod detected;
@@ -21,6 +22,7 @@ mod predict;
 mod redact;
 mod unchanged;
 mod verify;
+mod virtual_threads;
 
 use test_support::trials;
 
@@ -34,7 +36,9 @@ fn main() {
         unchanged::trials(),
         control::trials(),
         predict::trials(),
+        atomicity::trials(),
         jdks::trials(),
+        virtual_threads::trials(),
         verify::trials(),
         offline::trials(),
         detected::trials(),

@@ -155,7 +155,7 @@ fn race(block: &[&str]) -> Race {
         let first = part.lines().next().unwrap_or_default().trim();
         if first.starts_with("read by thread") || first.starts_with("write by thread") {
             accesses.push(part.lines().filter_map(access_line).collect());
-        } else if first.starts_with("how they met") {
+        } else if first.starts_with("how they met") || first.starts_with("what happens") {
             accesses.push("  how they met: ...\n".to_owned());
         } else if first.contains(" first (") || first.starts_with("in either order (") {
             race.outcomes.extend(part.lines().filter_map(outcome_line));
@@ -242,7 +242,7 @@ fn rest(block: &[&str], wanted: &BTreeSet<&str>) -> String {
                 let (stage, did) = text.split_once(": ").unwrap_or_default();
                 match stage {
                     // Whether there was something left to do is up to chance.
-                    "confirm what was hidden" => format!("looked at  {stage}: ..."),
+                    "confirm what was hidden" | "stories" => format!("looked at  {stage}: ..."),
                     _ => format!("looked at  {stage}: {}", without_numbers(did)),
                 }
             }

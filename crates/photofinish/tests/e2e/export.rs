@@ -1,0 +1,157 @@
+//! `export`: tests that fail while the bug is there and pass when it is repaired, run by Maven; and programs that
+//! force the order with a JDK alone.
+
+use super::maven;
+use std::path::Path;
+use std::process::{Command, Output};
+use test_support::jdk;
+use test_support::programs::{Expected, confirm, finish, photofinish, root, scratch};
+
+/// The examples, and what `advise` proposes for each, as changes of the source.
+const EXAMPLES: [(&str, &[(&str, &str)]); 5] = [
+    (
+        "BankAccount",
+        &[("void addInterest", "synchronized void addInterest")],
+    ),
+    (
+        "LazyCache",
+        &[("static double rate", "static synchronized double rate")],
+    ),
+    (
+        "StopFlag",
+        &[(
+            "private boolean stopped",
+            "private volatile boolean stopped",
+        )],
+    ),
+    (
+        "Newsletter",
+        &[
+            ("void subscribe", "synchronized void subscribe"),
+            ("int mail", "synchronized int mail"),
+        ],
+    ),
+    (
+        "Courier",
+        &[
+            ("void deliver", "synchronized void deliver"),
+            ("void hangUp", "synchronized void hangUp"),
+        ],
+    ),
+];
+
+fn said(done: &Output) -> String {
+    let text = [&done.stdout[..], &done.stderr].concat();
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+fn export(results: &Path, args: &[&str]) -> Output {
+    let mut tool = photofinish();
+    tool.args(["export", "--results"]).arg(results).args(args);
+    finish(tool, "")
+}
+
+/// The first race of an example, with its results.
+fn confirmed(name: &str) -> (tempfile::TempDir, String) {
+    let expected = Expected::load("examples");
+    let program = expected.program("examples", expected.section(name));
+    let results = tempfile::tempdir().unwrap();
+    let found = confirm(&program, results.path(), &["--trials", "20"]);
+    assert_eq!(found.code, Some(66), "{}", found.stderr);
+    let id = found.findings()[0]["id"].as_str().unwrap().to_owned();
+    (results, id)
+}
+
+fn source(name: &str) -> String {
+    let file = root().join(format!("programs/examples/src/{name}.java"));
+    std::fs::read_to_string(file).unwrap()
+}
+
+#[test]
+fn exported_tests_fail_before_the_repair_and_pass_after_it() {
+    let Some(dir) = maven::project_with_extension("maven-export") else {
+        return;
+    };
+    std::fs::remove_dir_all(dir.join("src")).unwrap();
+    let sources = dir.join("src/main/java");
+    std::fs::create_dir_all(&sources).unwrap();
+    for (name, _) in EXAMPLES {
+        std::fs::write(sources.join(format!("{name}.java")), source(name)).unwrap();
+        let (results, id) = confirmed(name);
+        let tests = dir.join("src/test/java");
+        let done = export(results.path(), &[&id, "--junit", jdk::path(&tests)]);
+        assert_eq!(done.status.code(), Some(0), "{}", said(&done));
+        assert!(
+            tests.join(format!("{name}{id}Test.java")).exists(),
+            "{}",
+            said(&done)
+        );
+    }
+    let binary = format!(
+        "-Dphotofinish.binary={}",
+        test_support::programs::tool_path().display()
+    );
+    let done = maven::maven(&dir, &["test", &binary]);
+    let text = said(&done);
+    assert!(
+        text.contains("Tests run: 5, Failures: 5, Errors: 0"),
+        "{text}"
+    );
+    assert!(text.contains("it happens: "), "{text}");
+    for (name, changes) in EXAMPLES {
+        let mut text = source(name);
+        for (from, to) in changes {
+            assert!(text.contains(from), "{name}: {from}");
+            text = text.replace(from, to);
+        }
+        std::fs::write(sources.join(format!("{name}.java")), text).unwrap();
+    }
+    let done = maven::maven(&dir, &["test", &binary]);
+    let text = said(&done);
+    assert!(done.status.success(), "{text}");
+    assert!(
+        text.contains("Tests run: 5, Failures: 0, Errors: 0"),
+        "{text}"
+    );
+    assert!(
+        text.contains("the schedule could not be followed"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_program_of_its_own_shows_the_race_with_a_jdk_alone() {
+    let (results, id) = confirmed("Courier");
+    let dir = scratch("export-plain");
+    let done = export(results.path(), &[&id, "--plain", jdk::path(&dir)]);
+    assert_eq!(done.status.code(), Some(0), "{}", said(&done));
+    let file = dir.join(format!("Courier{id}.java"));
+    let ran = Command::new(jdk::home().join("bin/java"))
+        .arg(&file)
+        .current_dir("/")
+        .output()
+        .unwrap();
+    assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
+    assert!(said(&ran).contains("it happened"), "{}", said(&ran));
+}
+
+#[test]
+fn what_cannot_be_exported_is_said() {
+    let (results, id) = confirmed("StopFlag");
+    let done = export(results.path(), &["R99", "--plain", "/tmp"]);
+    assert_eq!(done.status.code(), Some(64), "{}", said(&done));
+    assert!(
+        said(&done).contains("there is no finding R99; there are: R"),
+        "{}",
+        said(&done)
+    );
+    let done = export(results.path(), &[&id]);
+    assert_eq!(
+        done.status.code(),
+        Some(64),
+        "a form is needed: {}",
+        said(&done)
+    );
+    let done = export(&results.path().join("nowhere"), &[&id, "--plain", "/tmp"]);
+    assert_eq!(done.status.code(), Some(64), "{}", said(&done));
+}

@@ -1,0 +1,13 @@
+package shop;
+
+public final class Counter {
+    private int count;
+
+    public void add() {
+        count++;
+    }
+
+    public int count() {
+        return count;
+    }
+}

@@ -1,0 +1,194 @@
+//! Virtual threads, on every JDK from 21 on that the machine has: followed where they share
+//! carriers, and controlled where each has a thread to itself.
+
+use crate::jdks;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use test_support::programs::{
+    Detected, Expected, Program, Section, confirm, names, once, repeat, root, scratch, sources,
+    verify,
+};
+use test_support::trials::{Trial, skipped, trial};
+
+/// Runs in which every race must have been seen.
+const RUNS: &str = "5";
+
+/// Sections of `racy` that are confirmed here: two virtual threads, one and a platform thread, tasks, and
+/// two that never meet by themselves.
+const CONFIRMED: [&str; 5] = [
+    "twoVirtual",
+    "virtualAndPlatform",
+    "executorTasks",
+    "afterSleep",
+    "startedElsewhere",
+];
+
+pub fn trials() -> Vec<Trial> {
+    let later = jdks::later().into_iter();
+    let later: Vec<PathBuf> = later
+        .filter(|java| java.with_file_name("javac").exists())
+        .collect();
+    if later.is_empty() {
+        let reason = "there is no JDK later than 17 with a compiler below /usr/lib/jvm";
+        return vec![skipped("virtual_threads::all".to_owned(), reason)];
+    }
+    let mut all = Vec::new();
+    for java in later {
+        let java: &'static Path = Box::leak(java.into_boxed_path());
+        let mut add = |name: &str, test: fn(&Path)| {
+            let name = format!("virtual_threads::{}::{name}", jdks::name_of(java));
+            all.push(trial(name, move || test(java)));
+        };
+        add("ordered", |java| ordered(java, &[]));
+        add("ordered_events", |java| {
+            ordered(java, &["--detector", "hybrid", "--fail-on", "observed"]);
+        });
+        add("ordered_under_control", |java| {
+            ordered(java, &["--scheduler", "random", "--seed", "1"]);
+        });
+        add("nothing_predicted_of_ordered", nothing_predicted);
+        add("racy", racy);
+        add("racy_under_control", racy_under_control);
+        add("explored_like_platform_threads", explored);
+        add("deadlock_names_them", deadlock);
+        add("time_is_virtual", time_is_virtual);
+        for name in CONFIRMED {
+            let title = format!(
+                "virtual_threads::{}::confirmed::{name}",
+                jdks::name_of(java)
+            );
+            all.push(trial(title, move || confirmed(java, name)));
+        }
+    }
+    all
+}
+
+/// The program, compiled by the JDK that runs it; all sections, or one.
+fn program(java: &Path, dir: &str, section: &str) -> Program {
+    let source = root().join("programs/virtual").join(dir).join("src");
+    let classes = once(format!("virtual {dir} {}", java.display()), || {
+        let classes = scratch(&format!("virtual-{dir}-{}", jdks::name_of(java)));
+        let mut javac = Command::new(java.with_file_name("javac"));
+        javac.args(["-g", "-nowarn", "--release", "21", "-d"]);
+        javac.arg(&classes).args(sources(&source));
+        assert!(javac.status().unwrap().success());
+        classes
+    });
+    let main = Expected::load(&format!("virtual/{dir}")).main.unwrap();
+    let args = ["-cp", classes.to_str().unwrap(), &main, section];
+    let given = args.iter().filter(|arg| !arg.is_empty());
+    Program {
+        args: given.map(|arg| arg.to_string()).collect(),
+        ..Program::default()
+    }
+}
+
+fn on<'a>(java: &'a Path, options: &[&'a str]) -> Vec<&'a str> {
+    [&["--java", java.to_str().unwrap()], options].concat()
+}
+
+/// All threads were followed and controlled, or the report would have said so.
+fn nothing_missed(found: &Detected) {
+    let said = &found.stderr;
+    assert!(!said.contains("not followed"), "{said}");
+    assert!(!said.contains("not controlled"), "{said}");
+}
+
+fn ordered(java: &Path, options: &[&str]) {
+    let runs = repeat().to_string();
+    let options = [&["--runs", &runs], options].concat();
+    let found = program(java, "ordered", "").detect(&on(java, &options));
+    let certain = |race: &&Value| race["status"] != "potential";
+    let races: Vec<&Value> = found.races().iter().filter(certain).collect();
+    assert!(races.is_empty(), "{races:#?}");
+    assert_eq!(found.code, Some(0), "{}", found.stderr);
+    nothing_missed(&found);
+}
+
+fn nothing_predicted(java: &Path) {
+    let command = ["predict", "--java", java.to_str().unwrap()];
+    let found = program(java, "ordered", "").reported(&command);
+    let races: Vec<&Value> = found.races().iter().collect();
+    assert!(races.is_empty(), "{races:#?}");
+}
+
+/// What must be found in all sections together, and what was not.
+fn missing(found: &Detected) -> Vec<String> {
+    let expected = Expected::load("virtual/racy");
+    let sections = expected.sections.iter();
+    let wanted: BTreeSet<&str> = sections.flat_map(|s: &Section| names(&s.races)).collect();
+    let locations = found.locations();
+    let other: Vec<_> = { locations.iter() }
+        .filter(|l| !wanted.contains(l.as_str()))
+        .collect();
+    assert!(other.is_empty(), "false: {other:?}");
+    let is_missing = |l: &&str| !locations.contains(*l);
+    wanted
+        .into_iter()
+        .filter(is_missing)
+        .map(str::to_owned)
+        .collect()
+}
+
+fn racy(java: &Path) {
+    let found = program(java, "racy", "").detect(&on(java, &["--runs", RUNS]));
+    assert_eq!(missing(&found), [""; 0], "{}", found.stderr);
+    nothing_missed(&found);
+}
+
+fn racy_under_control(java: &Path) {
+    let options = ["--runs", RUNS, "--scheduler", "random", "--seed", "1"];
+    let found = program(java, "racy", "").detect(&on(java, &options));
+    assert_eq!(missing(&found), [""; 0], "{}", found.stderr);
+    nothing_missed(&found);
+}
+
+fn confirmed(java: &Path, section: &str) {
+    let results = tempfile::tempdir().unwrap();
+    let options = on(java, &["--trials", "20"]);
+    let found = confirm(&program(java, "racy", section), results.path(), &options);
+    let statuses: Vec<_> = found.races().iter().map(|r| r["status"].clone()).collect();
+    assert!(statuses.contains(&"confirmed".into()), "{}", found.stderr);
+    nothing_missed(&found);
+}
+
+/// As many executions as with platform threads, and all of them.
+fn explored(java: &Path) {
+    let expected = Expected::load("virtual/control");
+    for name in ["locks-platform", "locks-virtual"] {
+        let results = tempfile::tempdir().unwrap();
+        let found = verify(
+            &program(java, "control", name),
+            results.path(),
+            &on(java, &[]),
+        );
+        let exploration = &found.report["exploration"];
+        assert_eq!(exploration["complete"], true, "{name}: {}", found.stderr);
+        let wanted = expected.section(name).executions.unwrap();
+        assert_eq!(exploration["classes"], wanted, "{name}: {}", found.stderr);
+    }
+}
+
+fn deadlock(java: &Path) {
+    let results = tempfile::tempdir().unwrap();
+    let program = program(java, "control", "deadlock");
+    let found = verify(&program, results.path(), &on(java, &["--stop-at", "first"]));
+    assert_eq!(found.code, Some(66), "{}", found.stderr);
+    let deadlocks = found.report["deadlocks"].to_string();
+    assert!(
+        deadlocks.contains("\"one\"") && deadlocks.contains("\"two\""),
+        "{deadlocks}"
+    );
+}
+
+/// An hour of sleep, and one of waiting: no run hangs.
+fn time_is_virtual(java: &Path) {
+    for name in ["timed", "parked"] {
+        let options = ["--scheduler", "random", "--runs", RUNS];
+        let found = program(java, "control", name).detect(&on(java, &options));
+        assert_eq!(found.code, Some(0), "{name}: {}", found.stderr);
+        nothing_missed(&found);
+    }
+}
