@@ -10,7 +10,7 @@
 //! |---|---|
 //! | happened | the write came between in this very run |
 //! | predicted | it comes between in an order that the [checker](crate::check) accepted |
-//! | potential | no such write is in the run, or it depends on what its own thread saw of the act; but another thread takes the same look, at the same statement, later in the run, and an accepted order has it before the act: then both threads see the same, and do the same with it |
+//! | potential | no such write is in the run, or it depends on what its own thread saw of the act; but another thread takes the same look, at the same statement, that was not over when the act began, and an accepted order has it before the act: then both threads see the same, and do the same with it |
 //!
 //! # What it claims
 //! Of a `predicted` use: the program, in this order, comes to the act, having seen what it saw at the look,
@@ -266,12 +266,12 @@ impl Looking<'_, '_, '_> {
                 return;
             }
         }
-        // The same look by another thread, which saw something else in the run. One that looks again may
-        // see that, and not act.
+        // The same look by another thread, which saw something else in the run: it was not over when the act began. One
+        // that looks again may see that, and not act.
         if known.is_some() || self.again.contains(&z) {
             return;
         }
-        let same = |e: u32| e > z && site(e) == key.0;
+        let same = |e: u32| !self.recorded.before(e, z) && site(e) == key.0;
         for (b, thread) in looks.into_iter().filter(|(e, _)| same(*e)) {
             if let Some(witness) = self.attempt([a, z], b, [me, thread], key, false) {
                 self.tell(index, pair, b, Standing::Potential, witness);

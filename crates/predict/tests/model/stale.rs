@@ -3,7 +3,7 @@
 use crate::oracle::{execute_tracking, observable};
 use crate::soundness::SMALL;
 use litmus::random::{Shape, programs, schedules};
-use litmus::{Lock, Program, Reg, Var, executions, read, sync, write};
+use litmus::{Lock, Program, Reg, Stmt, Var, executions, read, sync, write};
 use predict::atomicity::stale::{Flow, Others, Recorded, Stale, StaleUse, Standing, check};
 use predict::check::Checker;
 use predict::deps::{Dep, Deps, Needs};
@@ -185,4 +185,47 @@ fn what_is_read_and_not_used_is_not_stale() {
     // What is read goes elsewhere.
     let away = vec![sync(L, [read(R, X)]), sync(L, [write(Y, R)])];
     assert!(found(&Program::parallel([away, other])).is_empty());
+}
+
+/// Another thread takes the same look between look and act, and does not act. If its look was over when the act
+/// began, it saw the same and decided otherwise; if it was not, it may have seen the act.
+#[test]
+fn a_look_that_overlaps_the_act_may_have_seen_it() {
+    let first = vec![
+        sync(L, [read(R, X)]),
+        Stmt::If(R.into(), vec![], vec![sync(L, [write(X, 1)])]),
+    ];
+    let program = Program::parallel([first, vec![sync(L, [read(R, X)])]]);
+    let places = |events: &[Event]| {
+        let all = (0u32..).zip(events).filter(|(_, e)| access(e).is_some());
+        all.map(|(at, e)| (at, e.thread)).collect::<Vec<_>>()
+    };
+    let mut found = None;
+    for bits in 0u16..1 << 12 {
+        let schedule: Vec<_> = (0..12).map(|bit| (bits >> bit & 1).into()).collect();
+        let (execution, deps) = execute_tracking(&program, &schedule);
+        let places = places(&execution.events);
+        if let [(a, one), (b, other), (z, act)] = places[..]
+            && one == act
+            && one != other
+        {
+            found = Some((execution.events, deps, [a, b, z].map(|e| e as usize)));
+            break;
+        }
+    }
+    let (mut events, deps, [a, b, z]) = found.expect("a schedule with the look between");
+    events[b].site = events[a].site;
+    let pairs = pairs(&events, &deps);
+    let with = |end: usize| {
+        let mut spans: Vec<(u32, u32)> = (0..events.len() as u32).map(|e| (2 * e, 2 * e)).collect();
+        spans[b].1 = 2 * end as u32 + 1;
+        let recorded = Recorded {
+            spans: &spans,
+            fits: &|_, _| true,
+        };
+        let list = check(&events, &deps, &pairs, &recorded).list;
+        list.iter().map(|used| used.standing).collect::<Vec<_>>()
+    };
+    assert_eq!(with(b), []);
+    assert_eq!(with(z), [Standing::Potential]);
 }
