@@ -116,6 +116,11 @@ fn find(store: &Store, report: &Report, id: &str) -> Result<Finding, Error> {
             (goal, failure.exception.clone(), failure.story.clone())
         }
         _ => {
+            if report.atomicity.iter().any(|a| &a.id == wanted) {
+                return Err(Error::usage(format!(
+                    "{wanted} cannot be exported: races, deadlocks and uncaught exceptions can"
+                )));
+            }
             let races = report.races.iter().map(|r| &r.id);
             let deadlocks = report.deadlocks.iter().map(|d| &d.id);
             let failures = report.failures.iter().map(|f| &f.id);

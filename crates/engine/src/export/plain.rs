@@ -15,6 +15,7 @@ use crate::story::Goal;
 use findings::confirmed::Effect;
 use schedule::log::{Entry, Log};
 use schedule::{Hit, Ready};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -24,8 +25,10 @@ const TEMPLATE: &str = include_str!("Plain.java.txt");
 /// How long the threads get to come to the two statements.
 const SECONDS: u64 = 20;
 
-/// What the program ends with when it shows the finding.
+/// What the program ends with, and prints, when it shows the finding. The code alone proves nothing: `java` ends with it
+/// also when it cannot compile or start the program.
 const HAPPENED: i32 = 1;
+const SAYS: &str = "it happened";
 const NOT_FORCED: i32 = 3;
 
 pub(super) fn write(finding: &Finding, directory: &Path) -> Result<Exported, Error> {
@@ -165,10 +168,15 @@ fn run(finding: &Finding, file: &Path) -> Result<(), String> {
         .current_dir(&finding.program.directory)
         .env_remove("JAVA_TOOL_OPTIONS")
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .map_err(|e| format!("{} does not start: {e}", java.display()))?;
+    let stdout = child.stdout.take();
+    let printed = std::thread::spawn(move || {
+        let lines = stdout.map(|out| BufReader::new(out).lines().map_while(Result::ok));
+        lines.into_iter().flatten().any(|line| line == SAYS)
+    });
     let until = Instant::now() + Duration::from_secs(4 * SECONDS);
     let code = loop {
         match child.try_wait() {
@@ -182,7 +190,7 @@ fn run(finding: &Finding, file: &Path) -> Result<(), String> {
         }
     };
     match code {
-        Some(HAPPENED) => Ok(()),
+        Some(HAPPENED) if printed.join().unwrap_or(false) => Ok(()),
         Some(0) => Err(
             "with the order of the two statements forced and the rest left free, it did not happen".to_owned(),
         ),
