@@ -83,6 +83,11 @@ impl Threads {
         // The longest dead are the most likely to be known. With thousands of them a look at each would
         // cost more than a new slot does.
         let place = self.free.iter().take(MOST_LOOKED_AT).position(known);
+        if place.is_none() {
+            // Those who may never be known are not in the way of others the next time.
+            let looked_at = MOST_LOOKED_AT.min(self.free.len());
+            self.free.rotate_left(looked_at);
+        }
         let place = place.or_else(|| {
             let full = self.slots.len() >= MAX_SLOTS && !self.free.is_empty();
             self.forced_reuse += u64::from(full);

@@ -34,7 +34,11 @@ impl Weaver<'_, '_, '_> {
                     a.dup().aload(0);
                 })?);
             }
-            Hook::Interrupt => self.at_entry(b, probes::INTERRUPTING)?,
+            // From JDK 24 on it hands over a thread that waits.
+            Hook::Interrupt => {
+                self.at_entry(b, probes::INTERRUPTING)?;
+                self.silence(b)?;
+            }
             Hook::InterruptSeen => b.returns.push(self.snippet(probes::INTERRUPT_SEEN, |a| {
                 a.aload(0);
             })?),
