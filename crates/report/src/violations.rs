@@ -98,7 +98,7 @@ fn trials(text: &mut String, tried: &StaleTrials) {
         SerialVerdict::NoSerialOrder => {
             let serial = tried.serial.join("; or ");
             writeln!(text, "  it happened in {hit} of {run} runs: {came}")
-                .and_then(|()| writeln!(text, "  no serial order gives this: {serial}"))
+                .and_then(|()| writeln!(text, "  no serial order gives this, only: {serial}"))
         }
         SerialVerdict::SameAsSerial => {
             writeln!(

@@ -94,7 +94,7 @@ impl Replay<'_, '_> {
     /// A call by a method of the program of one that is in the table.
     pub(crate) fn operation(&mut self, callee: &Callee, args: &[Val]) -> Option<Begun> {
         let table = self.program.operations?;
-        let what = table.lookup(&callee.class, &callee.name)?;
+        let what = table.lookup(&callee.class, &callee.name, &callee.desc)?;
         let method = self.frames.last()?.method;
         let outer = self.frames.iter().any(|frame| {
             let open = frame.open.as_ref();

@@ -18,6 +18,8 @@
 //! | `block` | may wait; nothing is said of an object that such a method is called on |
 //!
 //! `key`: it is about the entry that its first argument names.
+//!
+//! A method is all its overloads; with parameters as in a descriptor, `remove(I)`, it is that one alone.
 
 use crate::purity::BadLine;
 use rustc_hash::FxHashMap;
@@ -134,7 +136,11 @@ impl Operations {
                 return Err(bad("no method is given".into()));
             }
             for method in words {
+                let overload = format!("{method}(");
                 for class in &classes {
+                    // The last line counts, for overloads as well.
+                    self.rows
+                        .retain(|(c, m), _| c != class || !m.starts_with(&overload));
                     let operation = Operation { kind: *kind, keyed };
                     self.rows.insert((class.clone(), method.into()), operation);
                 }
@@ -144,10 +150,10 @@ impl Operations {
     }
 
     /// What a method of a class (internal name) does, if the table has it.
-    pub fn lookup(&self, class: &str, method: &str) -> Option<Operation> {
-        self.rows
-            .get(&(class.to_owned(), method.to_owned()))
-            .copied()
+    pub fn lookup(&self, class: &str, method: &str, desc: &str) -> Option<Operation> {
+        let row = |method: String| self.rows.get(&(class.to_owned(), method)).copied();
+        let params = desc.split_inclusive(')').next().unwrap_or_default();
+        row(format!("{method}{params}")).or_else(|| row(method.to_owned()))
     }
 }
 
@@ -162,12 +168,38 @@ mod tests {
             rows: FxHashMap::default(),
         };
         table.extend(include_str!("operations.txt")).unwrap();
-        let of = |class, method| table.lookup(class, method).map(|o| (o.kind, o.keyed));
+        let of = |class, method: &str| {
+            let (name, desc) = method.split_at(method.find('(').unwrap_or(method.len()));
+            let found = table.lookup(class, name, desc);
+            found.map(|o| (o.kind, o.keyed))
+        };
         let map = "java/util/concurrent/ConcurrentHashMap";
         assert_eq!(of(map, "containsKey"), Some((Kind::Check, true)));
         assert_eq!(of(map, "putIfAbsent"), Some((Kind::Try, true)));
-        assert_eq!(of("java/util/Queue", "remove"), Some((Kind::Take, false)));
         assert_eq!(of("java/util/Queue", "stream"), None);
+        // Overloads that look and act in one, or do not fail.
+        const O: &str = "Ljava/lang/Object;";
+        let [two, three, any] = [2, 3, 1].map(|n| format!("({})", O.repeat(n)));
+        let replace = |params: &str| of(map, &format!("replace{params}Z"));
+        assert_eq!(replace(&two), Some((Kind::Put, true)));
+        assert_eq!(replace(&three), Some((Kind::Try, true)));
+        let remove = |class, params: &str| of(class, &format!("remove{params}Z"));
+        for (class, params, kind) in [
+            ("java/util/Queue", "()", Kind::Take),
+            ("java/util/Queue", &any, Kind::Remove),
+            ("java/util/List", "(I)", Kind::Take),
+            ("java/util/List", &any, Kind::Remove),
+            ("java/util/LinkedList", "()", Kind::Take),
+            ("java/util/LinkedList", "(I)", Kind::Take),
+            ("java/util/LinkedList", &any, Kind::Remove),
+            ("java/util/concurrent/BlockingQueue", "()", Kind::Take),
+        ] {
+            assert_eq!(
+                remove(class, params),
+                Some((kind, false)),
+                "{class} {params}"
+            );
+        }
     }
 
     #[test]
@@ -178,13 +210,16 @@ mod tests {
             .unwrap();
         let operation = |kind, keyed| Some(Operation { kind, keyed });
         assert_eq!(
-            table.lookup("com/shop/Bag", "has"),
+            table.lookup("com/shop/Bag", "has", "()Z"),
             operation(Kind::Check, true)
         );
         assert_eq!(
-            table.lookup("java/util/Map", "put"),
+            table.lookup("java/util/Map", "put", ""),
             operation(Kind::Put, false)
         );
+        table.extend("check java.util.List remove").unwrap();
+        let remove = table.lookup("java/util/List", "remove", "(I)Ljava/lang/Object;");
+        assert_eq!(remove, operation(Kind::Check, false));
         for (text, what) in [
             ("quite Map get", "\"quite\" is no kind"),
             ("check", "a class is missing"),

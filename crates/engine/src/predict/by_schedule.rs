@@ -9,7 +9,8 @@
 //!
 //! # What it claims
 //! "No serial order gives this": in a run with the write between the program did what it did in no run
-//! without, and among the latter each of the two threads came first in some. What does not reach output, exit code or an exception
+//! without, and among the latter each of the two threads came first in some. With more than two threads that act or write
+//! there are more serial orders than are made, and nothing is claimed. What does not reach output, exit code or an exception
 //! is not compared. Runs are those of [`directed`], then by random strategies: that a value was never stale in
 //! them proves nothing.
 
@@ -33,7 +34,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use trace::{SiteId, Tables};
+use trace::{SiteId, Tables, ThreadId};
 
 /// Strategies of runs that nothing directs, in turn.
 const STRATEGIES: [&str; 3] = ["random", "pos", "pct"];
@@ -90,6 +91,8 @@ pub(crate) type Deed = (Option<i32>, Option<String>, BTreeSet<String>);
 struct Known {
     /// The statements, with that of the write.
     sites: BTreeSet<Stable>,
+    /// Those of the act and the write.
+    changes: BTreeSet<Stable>,
     interleaved: BTreeMap<Deed, String>,
     hit: u64,
     /// The first run that showed it.
@@ -100,18 +103,30 @@ struct Known {
 struct Serial {
     deed: Deed,
     told: String,
-    /// Statements of the program with the thread that came to each first, in that order.
-    first: Vec<(Stable, String)>,
+    /// Statements of the program with the threads that came to each, in that order.
+    came: Vec<(Stable, ThreadId, String)>,
 }
 
 impl Known {
     /// Which threads came first in runs in which nothing was stale.
     fn orders(&self, serial: &[Serial]) -> BTreeSet<String> {
         let first = |run: &Serial| {
-            let found = run.first.iter().find(|(site, _)| self.sites.contains(site));
-            found.map(|(_, thread)| thread.clone())
+            let found = { run.came.iter() }.find(|(site, ..)| self.sites.contains(site));
+            found.map(|(.., thread)| thread.clone())
         };
         serial.iter().filter_map(first).collect()
+    }
+
+    /// How many threads act or write, at most, in a run in which nothing was stale. One that only looks, at the end say,
+    /// makes no other serial order of what is written.
+    fn threads(&self, serial: &[Serial]) -> usize {
+        let of_run = |run: &Serial| {
+            let here = { run.came.iter() }.filter(|(site, ..)| self.changes.contains(site));
+            here.map(|(_, thread, _)| *thread)
+                .collect::<BTreeSet<_>>()
+                .len()
+        };
+        serial.iter().map(of_run).max().unwrap_or(0)
     }
 }
 
@@ -275,6 +290,9 @@ pub fn confirm(
             let entry = known.entry(key).or_default();
             let parts = [used.read, used.other, used.act];
             entry.sites.extend(parts.map(|part| at(part.site)));
+            entry
+                .changes
+                .extend([used.other, used.act].map(|part| at(part.site)));
             if used.standing == Standing::Happened {
                 entry.hit += 1;
                 { entry.interleaved.entry(made.deed.clone()) }.or_insert_with(|| made.told.clone());
@@ -289,7 +307,7 @@ pub fn confirm(
             serial.push(Serial {
                 deed: made.deed.clone(),
                 told: made.told.clone(),
-                first: first(&looked.completed, &looked.tables, &names),
+                came: came(&looked.completed, &looked.tables, &names),
             });
         }
         match enough(&known, &serial, &wanted) {
@@ -359,8 +377,12 @@ fn stable(tables: &Tables, site: SiteId) -> Stable {
     })
 }
 
-/// The statements of the program, each with the thread that came to it first.
-fn first(completed: &Completed, tables: &Tables, names: &Names<'_>) -> Vec<(Stable, String)> {
+/// The statements of the program, each with the threads that came to it.
+fn came(
+    completed: &Completed,
+    tables: &Tables,
+    names: &Names<'_>,
+) -> Vec<(Stable, ThreadId, String)> {
     let mut seen = BTreeSet::new();
     let mut list = Vec::new();
     for event in &completed.events {
@@ -368,8 +390,9 @@ fn first(completed: &Completed, tables: &Tables, names: &Names<'_>) -> Vec<(Stab
             let site = tables.sites.get(&event.site);
             site.is_some_and(|site| !classfile::is_jdk_name(&site.class))
         };
-        if seen.insert(event.site) && own() {
-            list.push((stable(tables, event.site), names.thread(event.thread).name));
+        if seen.insert((event.site, event.thread)) && own() {
+            let thread = names.thread(event.thread).name;
+            list.push((stable(tables, event.site), event.thread, thread));
         }
     }
     list
@@ -489,6 +512,7 @@ fn trials(entry: &Known, serial: &[Serial], runs: u64) -> StaleTrials {
         serial_orders: orders as u64,
         verdict: match (entry.hit, orders, new) {
             (0, ..) | (_, 0 | 1, _) => SerialVerdict::Unknown,
+            (.., true) if entry.threads(serial) > 2 => SerialVerdict::Unknown,
             (.., true) => SerialVerdict::NoSerialOrder,
             (.., false) => SerialVerdict::SameAsSerial,
         },

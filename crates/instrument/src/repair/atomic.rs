@@ -60,7 +60,10 @@ pub(super) fn call(
     [from, to]: [&str; 2],
 ) -> Result<(), RepairError> {
     let code = decode(class, method_of(class, at)?)?;
-    let found = calls(class, &code, at, from);
+    // Overloads of the one need not be overloads of the other: `remove(Object)`, but no `poll(Object)`.
+    let params = if from == "put" { 2 } else { 0 };
+    let mut found = calls(class, &code, at, from);
+    found.retain(|call| call.params == params);
     if found.is_empty() {
         return Err(RepairError::NoCall);
     }
