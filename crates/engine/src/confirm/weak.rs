@@ -201,23 +201,36 @@ fn take(race: &mut Race, outcome: Outcome) {
         .insert(place.unwrap_or(race.outcomes.len()), outcome);
 }
 
-/// The reads of the race's location that saw older writes.
+/// The reads of the race's location that saw older writes; none, unless one of them is between the race's own two
+/// statements: what others of the same field missed says nothing of this pair.
 fn stale_reads(race: &Race, run: &RunResult) -> Vec<StaleRead> {
-    let all = run.findings.stale.iter();
-    all.filter(|stale| is_of(race, stale))
-        .map(StaleRead::from)
-        .collect()
+    let all = { run.findings.stale.iter() }.filter(|stale| is_of(race, stale));
+    let all: Vec<_> = all.collect();
+    if !all.iter().any(|stale| is_between(race, stale)) {
+        return Vec::new();
+    }
+    all.into_iter().map(StaleRead::from).collect()
+}
+
+/// Whether the read is one of the race's accesses, and the write that it missed the other.
+fn is_between(race: &Race, stale: &finding::StaleRead) -> bool {
+    let [one, other] = race.accesses.as_slice() else {
+        return false;
+    };
+    let pairs = [(one, other), (other, one)];
+    { pairs.iter() }.any(|(read, missed)| {
+        is_at(read, &stale.read) && is_at(missed, &stale.missed) && missed.op == AccessOp::Write
+    })
+}
+
+fn is_at(known: &findings::result::Access, access: &finding::Access) -> bool {
+    (&known.at.class, &known.at.method, known.at.line)
+        == (&access.frame.class, &access.frame.method, access.frame.line)
 }
 
 /// Fields of one name are followed together; whose the field is, the statements say.
 fn is_of(race: &Race, stale: &finding::StaleRead) -> bool {
-    let at = |access: &finding::Access| {
-        let same = |known: &findings::result::Access| {
-            (&known.at.class, &known.at.method, known.at.line)
-                == (&access.frame.class, &access.frame.method, access.frame.line)
-        };
-        race.accesses.iter().any(same)
-    };
+    let at = |access: &finding::Access| race.accesses.iter().any(|known| is_at(known, access));
     match (&race.location, &stale.location) {
         (
             Location::Field { class, field, .. },

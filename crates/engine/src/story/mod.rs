@@ -147,14 +147,13 @@ fn put(report: &mut Report, goal: &Goal, told: Told) {
 }
 
 /// The outcome that is told, with the name of its schedule: of those with the worst result one in which the write went
-/// first, since that is what a read then finds.
+/// first, since that is what a read then finds. Runs in which reads saw older values have their own story, in the outcome.
 pub(crate) fn most_telling(race: &Race) -> (String, Option<&Outcome>) {
-    let Some(worst) = race.outcomes.first().map(|outcome| outcome.result) else {
+    let newest = || race.outcomes.iter().filter(|o| o.memory.is_empty());
+    let Some(worst) = newest().next().map(|outcome| outcome.result) else {
         return (race.id.clone(), None);
     };
-    let alike: Vec<&Outcome> = { race.outcomes.iter() }
-        .filter(|o| o.result == worst)
-        .collect();
+    let alike: Vec<&Outcome> = newest().filter(|o| o.result == worst).collect();
     let writes = |outcome: &Outcome| {
         let first = race.accesses.get(usize::from(outcome.first));
         first.is_some_and(|access| access.op == AccessOp::Write)

@@ -35,7 +35,7 @@ pub fn of_verify(text: &str) -> Result<Memory, String> {
         "sc" => Ok(Memory::Sc),
         "weak" => Err(
             "verify explores sequentially consistent executions only; `confirm --memory weak` and \
-             `hunt` try what reads of older values lead to"
+             `hunt --memory weak` try what reads of older values lead to"
                 .to_owned(),
         ),
         _ => Err("sc is the only one; `confirm` and `hunt` also have weak".to_owned()),
