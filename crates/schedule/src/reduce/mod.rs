@@ -117,17 +117,29 @@ impl Cost {
 /// How often a thread that could have gone on did not: another one did, or time passed. Several
 /// ticks in a row, and who goes on after them, are one.
 pub fn preemptions(moments: &[Moment]) -> u32 {
-    let mut count = 0;
-    let mut last = None;
-    let mut ticking = false;
+    let mut all = Preemptions::default();
     for moment in moments {
-        let who = moment.thread();
-        let stays = last.is_none_or(|last| who == Some(last) || !moment.ready.contains(&last));
-        if !stays && !ticking {
-            count += 1;
-        }
-        ticking = who.is_none();
-        last = who.or(last);
+        all.add(moment.thread(), &moment.ready);
     }
-    count
+    all.count
+}
+
+/// Preemptions of a run up to some decision.
+#[derive(Clone, Copy, Default)]
+struct Preemptions {
+    count: u32,
+    last: Option<Thread>,
+    ticking: bool,
+}
+
+impl Preemptions {
+    /// One decision more: who goes on, of those who could.
+    fn add(&mut self, who: Option<Thread>, ready: &[Thread]) {
+        let stays = { self.last }.is_none_or(|last| who == Some(last) || !ready.contains(&last));
+        if !stays && !self.ticking {
+            self.count += 1;
+        }
+        self.ticking = who.is_none();
+        self.last = who.or(self.last);
+    }
 }

@@ -1,7 +1,7 @@
 //! Candidates, in the order in which they are worth trying.
 
 use super::course::{Course, Turn};
-use super::{Cost, Execution, Moment, preemptions};
+use super::{Cost, Execution, Moment, Preemptions};
 use crate::op::Thread;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -100,7 +100,7 @@ impl Search<'_> {
 
     /// Phase 2.
     fn look_below(&mut self) {
-        let mut frontier = Frontier::new();
+        let mut frontier = Frontier::new(self.budget);
         while let Some((least, prefix)) = frontier.pop() {
             if least >= self.best.cost.preemptions {
                 break;
@@ -136,7 +136,7 @@ pub fn look(
         executions: 0,
         is_complete: false,
     };
-    let mut frontier = Frontier::new();
+    let mut frontier = Frontier::new(budget);
     while let Some((_, prefix)) = frontier.pop() {
         let course = Course::of(&prefix);
         if looked.executions >= budget {
@@ -161,14 +161,17 @@ pub fn look(
 struct Frontier {
     open: BTreeMap<(u32, Reverse<bool>, usize, u64), Vec<Moment>>,
     number: u64,
+    /// As many as there are executions: what comes behind these is never tried, and a prefix of a long run is large.
+    most: usize,
 }
 
 impl Frontier {
-    fn new() -> Frontier {
+    fn new(budget: u32) -> Frontier {
         let nothing = ((0, Reverse(true), 0, 0), Vec::new());
         Frontier {
             open: BTreeMap::from([nothing]),
             number: 0,
+            most: budget as usize,
         }
     }
 
@@ -179,22 +182,32 @@ impl Frontier {
 
     /// The other ways to go on after a prefix of so many decisions, with fewer preemptions than `below`.
     fn add(&mut self, prefix: usize, moments: &[Moment], below: u32) {
-        for (at, moment) in moments.iter().enumerate().skip(prefix) {
-            for other in others(moment) {
+        let mut so_far = Preemptions::default();
+        for (at, moment) in moments.iter().enumerate() {
+            for other in others(moment).filter(|_| at >= prefix) {
+                let mut with = so_far;
+                with.add(other, &moment.ready);
+                let least = with.count;
+                // Accesses that were asked for are where it matters.
+                let plain = moment.step.is_some_and(|(_, op)| op.kind.is_plain());
+                let key = (least, Reverse(plain), at, self.number + 1);
+                let last = self.open.last_key_value().map(|(key, _)| *key);
+                let is_full = self.open.len() >= self.most;
+                if least >= below || is_full && last.is_none_or(|last| last < key) {
+                    continue;
+                }
+                self.number += 1;
                 let mut next = moments[..at].to_vec();
                 next.push(Moment {
                     step: other.map(|thread| (thread, NOTHING)),
                     ..moment.clone()
                 });
-                let least = preemptions(&next);
-                if least < below {
-                    self.number += 1;
-                    // Accesses that were asked for are where it matters.
-                    let plain = moment.step.is_some_and(|(_, op)| op.kind.is_plain());
-                    let key = (least, Reverse(plain), at, self.number);
-                    self.open.insert(key, next);
+                self.open.insert(key, next);
+                if self.open.len() > self.most {
+                    self.open.pop_last();
                 }
             }
+            so_far.add(moment.thread(), &moment.ready);
         }
     }
 }
