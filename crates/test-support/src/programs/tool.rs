@@ -122,6 +122,12 @@ pub fn repeat() -> usize {
     asked.map_or(2, |n| n.parse().expect("PHOTOFINISH_REPEAT is a number"))
 }
 
+/// Whether to take all of what differs little from case to case, and costs minutes: when `PHOTOFINISH_REPEAT` is set.
+/// A part of it is enough before a change goes in.
+pub fn thorough() -> bool {
+    std::env::var_os("PHOTOFINISH_REPEAT").is_some()
+}
+
 /// A program to run: what follows `java`, and its standard input.
 #[derive(Clone, Debug, Default)]
 pub struct Program {

@@ -296,7 +296,10 @@ public final class Broken {
             case "last" -> {
                 for (int round = 0; round < 2; round++) {
                     Vector<String> vector = new Vector<>(List.of("a", "b"));
-                    Pair.run(() -> System.out.println(vector.get(vector.size() - 1)), () -> vector.remove("a"));
+                    Pair.run(() -> System.out.println(vector.get(vector.size() - 1)), () -> {
+                        Pair.linger();
+                        vector.remove("a");
+                    });
                 }
             }
             case "iterator" -> {
@@ -306,7 +309,11 @@ public final class Broken {
                         for (String each : list) {
                             System.out.println(each);
                         }
-                    }, () -> list.add("c"));
+                    }, () -> {
+                        // An iterator that is made after it has seen it, and nothing can be predicted.
+                        Pair.linger();
+                        list.add("c");
+                    });
                 }
             }
             default -> throw new IllegalArgumentException(args[0]);
