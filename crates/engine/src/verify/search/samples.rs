@@ -32,8 +32,8 @@ pub struct Samples {
     made: u64,
     /// With how often each was met.
     classes: BTreeMap<u128, u32>,
-    /// By depth, from 1: how many were drawn by PCT.
-    by_depth: [u64; DEPTHS as usize],
+    /// How many were drawn by PCT, by depth and the number of steps that their change points were drawn from.
+    by_pct: BTreeMap<(u32, u64), u64>,
     threads: u64,
     steps: u64,
 }
@@ -49,19 +49,22 @@ impl Samples {
         let threads: BTreeSet<_> = execution.steps.iter().map(|s| s.label.thread).collect();
         self.threads = self.threads.max(threads.len() as u64);
         self.steps = self.steps.max(execution.steps.len() as u64);
-        if let Way::Pct { depth, .. } = sample.way
-            && let Some(count) = self.by_depth.get_mut(depth as usize - 1)
-        {
-            *count += 1;
+        if let Way::Pct { depth, steps } = sample.way {
+            *self.by_pct.entry((depth, steps)).or_default() += 1;
         }
     }
 
-    /// With which probability PCT would have met a bug of this depth, whatever it is.
+    /// With which probability PCT would have met a bug of this depth, whatever it is. A sample whose change points
+    /// were drawn from fewer steps than executions have promises nothing: none of them falls into the rest.
     fn promise(&self, depth: u32) -> f64 {
-        let (threads, steps) = (self.threads as f64, self.steps as f64);
-        let each = 1.0 / (threads * steps.powi(depth as i32 - 1)).max(1.0);
-        let samples = self.by_depth[depth as usize - 1] as f64;
-        1.0 - (1.0 - each).powf(samples)
+        let missed = |((_, steps), samples): (&(u32, u64), &u64)| {
+            let each =
+                1.0 / (self.threads as f64 * (*steps as f64).powi(depth as i32 - 1)).max(1.0);
+            (1.0 - each).powf(*samples as f64)
+        };
+        let counts = |(d, steps): &(u32, u64)| *d == depth && (depth == 1 || *steps >= self.steps);
+        let of_depth = self.by_pct.iter().filter(|(drawn, _)| counts(drawn));
+        1.0 - of_depth.map(missed).product::<f64>()
     }
 
     /// How many classes there are, and the standard error of that, from how many were met once
@@ -193,15 +196,21 @@ mod tests {
 
     #[test]
     fn pct_promises_more_for_shallow_bugs() {
-        let samples = Samples {
-            by_depth: [100; DEPTHS as usize],
+        let drawn_from = |steps| Samples {
+            by_pct: (1..=DEPTHS).map(|depth| ((depth, steps), 100)).collect(),
             threads: 4,
             steps: 20,
             ..Samples::default()
         };
+        let samples = drawn_from(20);
         let promises: Vec<f64> = (1..=DEPTHS).map(|d| samples.promise(d)).collect();
         assert!(promises[0] > 0.999, "{promises:?}");
         assert!(promises.is_sorted_by(|a, b| a > b), "{promises:?}");
         assert_eq!(Samples::default().promise(2), 0.0);
+        // Executions turned out to be longer than those that the change points were drawn for.
+        let short = drawn_from(10);
+        assert_eq!(short.promise(1), samples.promise(1));
+        assert_eq!(short.promise(2), 0.0);
+        assert!(drawn_from(40).promise(2) < samples.promise(2));
     }
 }

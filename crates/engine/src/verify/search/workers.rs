@@ -8,7 +8,7 @@
 //! its own, and that is what counts.
 
 use super::bounded::Bounds;
-use super::{Gap, Search, is_killed, same};
+use super::{Gap, Samples, Search, is_killed, same};
 use crate::error::Error;
 use crate::executions::{Reuse, keys, reuse};
 use crate::launch::{Plan, RunDir};
@@ -42,7 +42,8 @@ enum Trust {
 /// What a worker was asked for.
 #[derive(Debug)]
 pub(super) enum Given {
-    Trial,
+    /// The first execution of this round.
+    Trial(u32),
     Task(Task),
     /// No part of the exploration.
     Sample(Task),
@@ -53,7 +54,7 @@ pub(super) enum Given {
 impl Given {
     fn task(&self) -> Option<&Task> {
         match self {
-            Given::Trial => None,
+            Given::Trial(_) => None,
             Given::Task(task) | Given::Sample(task) | Given::Bounded(task) => Some(task),
         }
     }
@@ -120,9 +121,10 @@ impl Workers {
         self.alone >= needed
     }
 
+    /// A trial of an earlier round says nothing of this one, whose first execution is another.
     fn is_trying(&self) -> bool {
         let mut given = self.given.values();
-        given.any(|given| matches!(given, Given::Trial))
+        given.any(|given| matches!(given, Given::Trial(round) if *round == self.round))
     }
 
     /// Points have changed: workers know other classes now.
@@ -160,10 +162,10 @@ impl<'a> Search<'a> {
             Trust::Untried if workers.is_worth_it() => {
                 let job = workers.root.as_ref()?.0.job.clone();
                 workers.trust = Trust::Trying(TRIALS);
-                (Given::Trial, job)
+                (Given::Trial(round), job)
             }
             Trust::Trying(_) if !workers.is_trying() => {
-                (Given::Trial, workers.root.as_ref()?.0.job.clone())
+                (Given::Trial(round), workers.root.as_ref()?.0.job.clone())
             }
             _ => return None,
         };
@@ -227,7 +229,7 @@ impl<'a> Search<'a> {
         !self.workers.given.is_empty()
             && trials
                 .into_iter()
-                .all(|given| matches!(given, Given::Trial))
+                .all(|given| matches!(given, Given::Trial(_)))
             && self.given.is_empty()
             && self.workers.again.is_empty()
             && self.campaign.progress().complete
@@ -297,12 +299,16 @@ impl<'a> Search<'a> {
         self.missing.retain(|gap| !diverged(gap));
         self.campaign = self.asked.campaign();
         self.bounds = Bounds::new(self.asked.config);
+        self.samples = Samples::default();
     }
 
     pub(super) fn answered(&mut self, number: usize, answer: Answer) -> Result<(), Error> {
         let Some(given) = self.workers.given.remove(&number) else {
             return Ok(());
         };
+        if matches!(given, Given::Trial(round) if round != self.workers.round) {
+            return Ok(());
+        }
         if let Some(why) = &answer.unfit {
             self.workers.reuse.give_up(why);
             self.doubt(given, Doubt::Other);
@@ -313,7 +319,7 @@ impl<'a> Search<'a> {
             return Ok(());
         };
         match given {
-            Given::Trial => self.tried(&run),
+            Given::Trial(_) => self.tried(&run),
             Given::Task(task) => return self.made(task, run),
             Given::Sample(task) => self.sampled(task, run),
             Given::Bounded(task) => self.made_within(task, run),
@@ -393,8 +399,10 @@ impl<'a> Search<'a> {
                 self.lost_within(&task);
                 return Ok(());
             }
-            Given::Trial => {
-                self.workers.reuse.trial_failed(reuse::ENDED);
+            Given::Trial(round) => {
+                if round == self.workers.round {
+                    self.workers.reuse.trial_failed(reuse::ENDED);
+                }
                 return Ok(());
             }
         };
@@ -467,6 +475,17 @@ mod tests {
             steps: ops.iter().map(step).collect(),
             ..Execution::default()
         }
+    }
+
+    #[test]
+    fn a_trial_of_an_earlier_round_says_nothing_of_this_one() {
+        let mut workers = Workers::new(false);
+        workers.given.insert(0, Given::Trial(0));
+        workers.trust = Trust::Trying(TRIALS);
+        assert!(workers.is_trying());
+        workers.enter(1);
+        assert!(!workers.is_trying());
+        assert_eq!(workers.trust, Trust::Untried);
     }
 
     #[test]
