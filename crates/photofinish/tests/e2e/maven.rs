@@ -81,9 +81,9 @@ fn add_to_pom(dir: &Path) {
     std::fs::write(&test, text.replace("void moneyMoves()", schedules)).unwrap();
 }
 
-/// The failures of a test, as Surefire wrote them down.
-fn failed(dir: &Path) -> Vec<(String, String)> {
-    let file = dir.join("target/surefire-reports/TEST-shop.ShopTest.xml");
+/// The failures of a test class, as Surefire wrote them down.
+fn failed(dir: &Path, class: &str) -> Vec<(String, String)> {
+    let file = dir.join(format!("target/surefire-reports/TEST-shop.{class}.xml"));
     let text = std::fs::read_to_string(file).unwrap();
     let mut failed = Vec::new();
     for case in text.split("<testcase ").skip(1) {
@@ -174,6 +174,30 @@ fn the_goal_hunt_tells_findings_by_test() {
 }
 
 #[test]
+fn schedules_know_allowed_races_factories_and_life_cycles() {
+    let Some(dir) = project_with_extension("maven-schedules") else {
+        return;
+    };
+    let from = root().join("crates/photofinish/tests/java/maven/schedules/shop");
+    let tests = dir.join("src/test/java/shop");
+    std::fs::remove_file(tests.join("ShopTest.java")).unwrap();
+    let name = "SchedulesTest.java";
+    std::fs::copy(from.join(name), tests.join(name)).unwrap();
+    let binary = format!("-Dphotofinish.binary={}", tool_path().display());
+    let done = maven(&dir, &["test", &binary]);
+    let failures = failed(&dir, "SchedulesTest");
+    let names: Vec<&str> = failures.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["factoryFails", "otherRaceFails"], "{}", said(&done));
+    for (name, text) in &failures {
+        assert!(
+            text.contains("race on shop.Counter.count"),
+            "{name}: {text}"
+        );
+    }
+    assert_eq!(failed(&dir, "WholeTest"), [], "{}", said(&done));
+}
+
+#[test]
 fn a_maven_project_with_junit_tests() {
     // As it is.
     let Some(plain) = plain_project("maven-plain") else {
@@ -210,7 +234,7 @@ fn a_maven_project_with_junit_tests() {
     add_to_pom(&dir);
     let done = maven(&dir, &["verify"]);
     assert!(!done.status.success(), "{}", said(&done));
-    let failures = failed(&dir);
+    let failures = failed(&dir, "ShopTest");
     let names: Vec<&str> = failures.iter().map(|(name, _)| name.as_str()).collect();
     let wanted = [
         "addsAmounts(int)[1]",

@@ -41,7 +41,8 @@ public record Jvms(Path directory) {
     /** What a JVM has to be started with, so that the agent is in it and the extension knows the tool. */
     public List<String> options(Binary tool) throws ToolFailed {
         String printed = tool.ask("agent-path", "--options", directory.toAbsolutePath().toString());
-        List<String> options = new ArrayList<>(List.of(printed.split(" ")));
+        // Paths may have spaces; every option begins with a dash.
+        List<String> options = new ArrayList<>(List.of(printed.split(" (?=-)")));
         options.add("-Dphotofinish.binary=" + tool.path().toAbsolutePath());
         return options;
     }

@@ -6,9 +6,14 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,6 +32,9 @@ import org.opentest4j.TestAbortedException;
  * would take more time than thousands of schedules; a test that nothing of it changes can do without.
  */
 public final class RunPlainTest {
+    private static final List<Class<? extends Annotation>> LIFE_CYCLE =
+            List.of(BeforeAll.class, BeforeEach.class, AfterEach.class, AfterAll.class);
+
     private RunPlainTest() {}
 
     /** Whether the life cycle above is all that JUnit would do. */
@@ -39,13 +47,33 @@ public final class RunPlainTest {
             for (Field field : c.getDeclaredFields()) {
                 if (field.isAnnotationPresent(RegisterExtension.class) || isExtended(field)) return false;
             }
-            for (Method other : c.getDeclaredMethods()) {
-                boolean isLifeCycle = has(other, BeforeAll.class, BeforeEach.class, AfterEach.class, AfterAll.class);
-                if (isLifeCycle && other.getParameterCount() > 0) return false;
-            }
         }
+        if (!isLifeCyclePlain(test)) return false;
         Constructor<?>[] constructors = test.getDeclaredConstructors();
         return constructors.length == 1 && constructors[0].getParameterCount() == 0;
+    }
+
+    /**
+     * Whether each method of the life cycle is called once, in an order that superclasses give: no parameters, none
+     * overridden, one of a kind in a class, and those for the whole class static.
+     */
+    private static boolean isLifeCyclePlain(Class<?> test) {
+        Set<String> kinds = new HashSet<>();
+        Map<String, Integer> declared = new HashMap<>();
+        Set<String> names = new HashSet<>();
+        for (Class<?> c = test; c != Object.class; c = c.getSuperclass()) {
+            for (Method method : c.getDeclaredMethods()) {
+                if (method.getParameterCount() == 0) declared.merge(method.getName(), 1, Integer::sum);
+                for (Class<? extends Annotation> kind : LIFE_CYCLE) {
+                    if (!method.isAnnotationPresent(kind)) continue;
+                    boolean isForClass = kind == BeforeAll.class || kind == AfterAll.class;
+                    if (isForClass && !Modifier.isStatic(method.getModifiers())) return false;
+                    if (method.getParameterCount() > 0 || !kinds.add(c.getName() + kind.getName())) return false;
+                    names.add(method.getName());
+                }
+            }
+        }
+        return names.stream().allMatch(name -> declared.get(name) == 1);
     }
 
     /** By an extension other than ours: every annotation that brings one has @ExtendWith on it, but for a few. */
@@ -55,14 +83,6 @@ public final class RunPlainTest {
             if (type == Schedules.class || type == Replay.class) continue;
             if (type == ExtendWith.class || type == Timeout.class || type == Disabled.class) return true;
             if (type.isAnnotationPresent(ExtendWith.class) || type.getSimpleName().equals("TempDir")) return true;
-        }
-        return false;
-    }
-
-    @SafeVarargs
-    private static boolean has(Method method, Class<? extends Annotation>... types) {
-        for (Class<? extends Annotation> type : types) {
-            if (method.isAnnotationPresent(type)) return true;
         }
         return false;
     }

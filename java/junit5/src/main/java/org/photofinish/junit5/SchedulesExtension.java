@@ -1,5 +1,6 @@
 package org.photofinish.junit5;
 
+import java.io.IOException;
 import java.lang.reflect.Method;
 import java.util.List;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -22,24 +23,39 @@ final class SchedulesExtension implements InvocationInterceptor {
         instead(invocation, called.getExecutable(), context);
     }
 
+    @Override
+    @SuppressWarnings("unchecked")
+    public <T> T interceptTestFactoryMethod(
+            Invocation<T> invocation, ReflectiveInvocationContext<Method> called, ExtensionContext context)
+            throws Throwable {
+        if (isInside()) return invocation.proceed();
+        // The dynamic tests ran in the tool's JVMs; what the factory answers here may be any collection.
+        explore(invocation, called.getExecutable(), context);
+        return (T) List.of();
+    }
+
     private static void instead(Invocation<Void> invocation, Method method, ExtensionContext context)
             throws Throwable {
-        if (System.getProperty(Agent.INSIDE) != null) {
-            invocation.proceed();
-            return;
-        }
+        if (isInside()) invocation.proceed();
+        else explore(invocation, method, context);
+    }
+
+    /** Whether this is one of the tool's JVMs. */
+    private static boolean isInside() {
+        return System.getProperty(Agent.INSIDE) != null;
+    }
+
+    private static void explore(Invocation<?> invocation, Method method, ExtensionContext context)
+            throws IOException, InterruptedException {
         invocation.skip();
         Tool tool = Tool.find();
         Replay replay = method.getAnnotation(Replay.class);
         Schedules schedules = method.getAnnotation(Schedules.class);
-        List<String> command = replay != null
+        Tool.Done done = replay != null
                 ? tool.replay(context, replay.value())
                 : tool.schedules(context, schedules);
-        Tool.Done done = tool.run(command);
-        if (done.code() == Tool.FOUND) {
-            boolean allowed = method.isAnnotationPresent(AllowRaces.class);
-            if (!allowed || !done.isRacesOnly()) throw new ScheduleError(done.report());
-        } else if (done.code() != Tool.NOTHING_FOUND) {
+        if (done.code() == Tool.FOUND) throw new ScheduleError(done.report());
+        if (done.code() != Tool.NOTHING_FOUND) {
             throw new IllegalStateException(
                     "no answer about the schedules of " + method.getName() + " (photofinish ended with "
                             + done.code() + "):\n" + done.report());
