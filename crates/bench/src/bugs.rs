@@ -157,11 +157,13 @@ fn found(report: &Value) -> bool {
     any("deadlocks") || any("failures")
 }
 
-/// Executions of the exploration, samples beside it, and runs by strategies.
+/// Executions of the exploration, those beside it (samples, within bounds), and runs by strategies.
 fn executions(report: &Value) -> u64 {
     let number = |value: &Value| value.as_u64().unwrap_or(0);
     let explored = &report["exploration"];
-    let explored = number(&explored["executions"]) + number(&explored["samples"]["made"]);
+    let beside = &explored["samples"];
+    let explored =
+        number(&explored["executions"]) + number(&beside["made"]) + number(&beside["bounded"]);
     let tried = number(&report["schedules"]["tried"]);
     let runs = report["runs"].as_array().map_or(0, Vec::len) as u64;
     (explored + tried).max(runs)
@@ -176,10 +178,10 @@ mod tests {
     fn executions_are_those_of_all_ways() {
         let report = json!({
             "runs": [{}, {}],
-            "exploration": { "executions": 40, "samples": { "made": 7 } },
+            "exploration": { "executions": 40, "samples": { "made": 7, "bounded": 20 } },
             "schedules": { "tried": 3 },
         });
-        assert_eq!(executions(&report), 50);
+        assert_eq!(executions(&report), 70);
         assert_eq!(executions(&json!({ "runs": [{}, {}] })), 2);
     }
 

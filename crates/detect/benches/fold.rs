@@ -1,5 +1,5 @@
 //! Events a second of each detector over one stream in memory:
-//! `cargo bench -p detect`, or `cargo bench -p detect -- 2 fasttrack` for two
+//! `cargo bench -p photofinish-detect`, or `cargo bench -p photofinish-detect -- 2 fasttrack` for two
 //! million events and one detector.
 //!
 //! Ten threads, fifty locks, a hundred thousand variables in twenty thousand

@@ -1,5 +1,5 @@
 //! What the exploration itself costs, apart from the executions:
-//! `cargo bench -p explore`.
+//! `cargo bench -p photofinish-explore`.
 
 use explore::{Config, Explorer};
 use litmus::{Lock, Program, Reg, Stmt, Var, add, load, read, store, sync, write};

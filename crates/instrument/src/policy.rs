@@ -147,7 +147,7 @@ pub struct Policy {
     pub trusted: Vec<Pattern>,
     pub untracked: Vec<FieldPattern>,
     /// Accesses that cannot race, because no other thread knows the object, are
-    /// checked all the same: to measure what leaving them out saves.
+    /// checked all the same, and loops access by access: to measure what that saves.
     pub check_unshared: bool,
 }
 

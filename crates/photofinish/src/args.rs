@@ -520,7 +520,7 @@ pub struct Launch {
     #[arg(long, value_name = "FIELD", value_delimiter = ',', value_parser = values::field)]
     pub untracked: Vec<String>,
     /// Also check accesses that cannot race because no other thread can reach the
-    /// object: to measure what leaving them out saves
+    /// object, and check loops access by access: to measure what that saves
     #[arg(long, hide = true)]
     pub check_unshared: bool,
     /// Stop each run (advise, confirm and hunt: all of them) after this long: `90`,

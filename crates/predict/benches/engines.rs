@@ -1,6 +1,6 @@
 //! Events a second of processor time and peak memory of each engine, on
 //! generated traces:
-//! `cargo bench -p predict`, or `cargo bench -p predict -- 1 syncp,osr` for
+//! `cargo bench -p photofinish-predict`, or `cargo bench -p photofinish-predict -- 1 syncp,osr` for
 //! one million events and two engines.
 //!
 //! Ten threads, fifty locks, a hundred thousand variables; nine events in ten

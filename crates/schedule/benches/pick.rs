@@ -1,4 +1,4 @@
-//! What a decision costs: `cargo bench -p schedule` prints, for each strategy
+//! What a decision costs: `cargo bench -p photofinish-schedule` prints, for each strategy
 //! with 2, 8 and 64 enabled threads, nanoseconds a pick; then what else is done
 //! for every step.
 

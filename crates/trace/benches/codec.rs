@@ -1,5 +1,5 @@
 //! How compact the format is and how fast both ways go, on four shapes of
-//! program. `cargo bench -p trace` prints, per shape: bytes an event, encoding
+//! program. `cargo bench -p photofinish-trace` prints, per shape: bytes an event, encoding
 //! in ns an event (one thread, as in the JVM), decoding and merging in million
 //! events a second; then the STD text's speed.
 

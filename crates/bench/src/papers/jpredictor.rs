@@ -74,7 +74,7 @@ fn measure(program: &Program, units: Option<&str>, shop: &Workshop<'_>) -> Resul
     let cost = sliced.and_then(|e| e["seconds"].as_f64()).unwrap_or(0.0);
     let confirm = shop.ask(&["predict", "--confirm"], program)?;
     let [harmful, benign, not_met] = kinds(&confirm.report);
-    let violations = report["atomicity"].as_array().map_or(0, Vec::len);
+    let [actual, suspected] = violations(report);
     let slowdown = predict.measured.cpu.as_secs_f64() / alone.cpu.as_secs_f64().max(0.01);
     Ok(vec![
         program.lines.to_string(),
@@ -84,8 +84,17 @@ fn measure(program: &Program, units: Option<&str>, shop: &Workshop<'_>) -> Resul
         format!("{cost:.4} for all"),
         format!("{harmful}, {benign}, 0 ({not_met} not met)"),
         found.join(", "),
-        format!("{violations}, 0"),
+        format!("{actual}, 0 ({suspected} suspected)"),
     ])
+}
+
+/// Violations of atomicity that are certain, and those that are suspected only.
+fn violations(report: &Value) -> [usize; 2] {
+    let all = report["atomicity"]
+        .as_array()
+        .map_or(&[][..], Vec::as_slice);
+    let suspected = all.iter().filter(|v| v["status"] == "potential").count();
+    [all.len() - suspected, suspected]
 }
 
 /// Locations with a harmful race, with a benign one only, and with one that no trial met.
@@ -120,5 +129,12 @@ mod tests {
             race("b", "confirmed", "harmless"), race("c", "predicted", ""), race("d", "potential", ""),
         ]});
         assert_eq!(kinds(&report), [1, 1, 1]);
+    }
+
+    #[test]
+    fn a_suspicion_is_no_violation() {
+        let report = json!({ "atomicity": [{ "status": "predicted" }, { "status": "potential" }] });
+        assert_eq!(violations(&report), [1, 1]);
+        assert_eq!(violations(&json!({})), [0, 0]);
     }
 }

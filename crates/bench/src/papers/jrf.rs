@@ -11,7 +11,7 @@ use super::workshop::{Program, Subject, Workshop};
 use super::{both, head, line, races};
 use anyhow::Result;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const COSTS: [&str; 6] = [
     "program",
@@ -135,11 +135,14 @@ fn suggestions(report: &Value) -> String {
         .cloned()
         .unwrap_or_default();
     let mut by_location: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut in_vain = BTreeSet::new();
     for race in races::all(report) {
-        let known = by_location
-            .entry(short(&races::location(race)))
-            .or_default();
+        let location = short(&races::location(race));
+        let known = by_location.entry(location.clone()).or_default();
         let advice = race["advice"].as_array().cloned().unwrap_or_default();
+        if advice.iter().any(|one| is_tried_in_vain(one)) {
+            in_vain.insert(location);
+        }
         for one in advice
             .iter()
             .filter(|one| one["validated"] == "removes-race")
@@ -159,11 +162,19 @@ fn suggestions(report: &Value) -> String {
         texts.sort_by_key(|text| !text.starts_with("**"));
         texts.truncate(MOST);
         if texts.is_empty() {
-            texts.push("nothing was tried in time".to_owned());
+            let why = match in_vain.contains(&location) {
+                true => "nothing that was tried removes it",
+                false => "nothing was tried in time",
+            };
+            texts.push(why.to_owned());
         }
         format!("{location}: {}", texts.join(", "))
     });
     told.collect::<Vec<_>>().join("; ")
+}
+
+fn is_tried_in_vain(advice: &Value) -> bool {
+    ["still-races", "deadlocks"].contains(&advice["validated"].as_str().unwrap_or_default())
 }
 
 /// Without packages, and in fewer words.
