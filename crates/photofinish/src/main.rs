@@ -2,6 +2,8 @@
 //! arguments, configuration file, progress, output, exit codes. What the
 //! commands do is in crate `engine`.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod args;
 mod commands;
 mod config;

@@ -3,11 +3,11 @@
 use crate::args::Compare;
 use crate::exit::{self, Failure};
 use crate::progress::Terminal;
+use crate::say;
 use anyhow::Context;
 use findings::compare::{Comparison, Subject};
 use report::compare::{by_depth, by_scheduler, svg};
 use schedule::Scheduler;
-use std::io::Write;
 
 /// Depths are of these; the others are beside them.
 fn goes_by_relation(subject: &Subject) -> bool {
@@ -19,15 +19,17 @@ pub fn command(args: &Compare) -> Result<u8, Failure> {
     let compared = engine::compare::compare(&args.config(), &progress)?;
     progress.clear();
     let (all, schedulers) = (&compared.all, &compared.schedulers);
-    let mut out = std::io::stdout().lock();
-    write!(out, "{}", by_scheduler(all, schedulers))?;
+    let mut text = by_scheduler(all, schedulers);
     if !compared.depths.is_empty() {
         let others: Vec<Subject> = schedulers
             .iter()
             .filter(|s| !goes_by_relation(s))
             .cloned()
             .collect();
-        write!(out, "\n{}", by_depth(all, &compared.depths, &others))?;
+        text += &format!("\n{}", by_depth(all, &compared.depths, &others));
+    }
+    if !compared.whole {
+        text += "not all runs were made; the same command goes on from here\n";
     }
     if let Some(path) = &args.svg {
         let picture = svg(all, schedulers).unwrap_or_default();
@@ -38,12 +40,7 @@ pub fn command(args: &Compare) -> Result<u8, Failure> {
         let text = json(args, all)?;
         std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    if !compared.whole {
-        writeln!(
-            out,
-            "not all runs were made; the same command goes on from here"
-        )?;
-    }
+    say::answer(text)?;
     let verdict = engine::decide(None, engine::FAIL_ON, compared.facts);
     Ok(exit::code(verdict))
 }

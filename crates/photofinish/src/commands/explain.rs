@@ -2,8 +2,7 @@
 
 use crate::args::{Doctor, Explain};
 use crate::exit::{self, Failure};
-use crate::say::say;
-use anyhow::Context;
+use crate::say::{self, say};
 use engine::doctor::{Health, examine};
 use engine::saved;
 use findings::text::clean_lines;
@@ -19,24 +18,25 @@ pub fn explain(args: &Explain) -> Result<u8, Failure> {
             args.from.display()
         )));
     }
-    let text = String::from_utf8(text).context("the explanation is no text")?;
-    print!("{text}");
+    say::answer(text)?;
     Ok(exit::NOTHING_FOUND)
 }
 
 pub fn doctor(args: &Doctor) -> Result<u8, Failure> {
     let checks = examine(args.java.as_deref());
+    let mut text = String::new();
     for check in &checks {
         let mark = match check.health {
             Health::Good => "ok     ",
             Health::Warning => "warning",
             Health::Bad => "bad    ",
         };
-        println!("{mark} {}: {}", check.what, clean_lines(&check.found));
+        text += &format!("{mark} {}: {}\n", check.what, clean_lines(&check.found));
         if let Some(repair) = &check.repair {
-            println!("        -> {repair}");
+            text += &format!("        -> {}\n", clean_lines(repair));
         }
     }
+    say::answer(text)?;
     Ok(
         match checks.iter().any(|check| check.health == Health::Bad) {
             true => {

@@ -2,9 +2,9 @@
 
 use crate::args::{Export, Replay};
 use crate::exit::{self, Failure};
-use crate::say::say;
+use crate::say::{self, say};
 use engine::export::{Checked, ExportConfig, Form, check, export};
-use findings::text::{clean, counted};
+use findings::text::{clean, clean_lines, counted};
 use std::path::Path;
 
 pub fn command(args: &Export) -> Result<u8, Failure> {
@@ -24,9 +24,11 @@ pub fn command(args: &Export) -> Result<u8, Failure> {
         id: args.id.clone(),
         form,
     })?;
+    let mut files = String::new();
     for file in &exported.files {
-        println!("{}", file.display());
+        files += &(clean_lines(&file.to_string_lossy()) + "\n");
     }
+    say::answer(files)?;
     if !args.quiet {
         for note in &exported.notes {
             say!("{}", clean(note));

@@ -2,15 +2,16 @@
 //! shells, pages for `man`.
 
 use crate::args::{self, Completions, Man};
-use crate::exit::Failure;
+use crate::exit::{self, Failure};
+use crate::say;
 use anyhow::Context;
-use std::io::Write;
 
 /// `photofinish completions SHELL`.
 pub fn completions(wanted: &Completions) -> Result<u8, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(wanted.shell, &mut args::command(), "photofinish", &mut text);
-    print(&text)
+    say::answer(text)?;
+    Ok(exit::NOTHING_FOUND)
 }
 
 /// `photofinish man [COMMAND]`.
@@ -37,13 +38,6 @@ pub fn man(asked: &Man) -> Result<u8, Failure> {
     clap_mangen::Man::new(wanted)
         .render(&mut text)
         .context("cannot make the page")?;
-    print(&text)
-}
-
-fn print(text: &[u8]) -> Result<u8, Failure> {
-    match std::io::stdout().write_all(text) {
-        // The reader has seen enough.
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(0),
-        other => Ok(other.map(|()| 0).context("cannot write")?),
-    }
+    say::answer(text)?;
+    Ok(exit::NOTHING_FOUND)
 }

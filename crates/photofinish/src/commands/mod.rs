@@ -16,7 +16,7 @@ use crate::args::{Advise, AgentPath, Command, Confirm, Detect, Merge, Record, Sh
 use crate::exit::{self, Failure};
 use crate::outputs::Outputs;
 use crate::progress::Terminal;
-use crate::say::say;
+use crate::say::{self, say};
 use crate::show;
 use engine::confirm::{ConfirmConfig, Pairs};
 use engine::merge::{self, MergeConfig};
@@ -90,7 +90,8 @@ fn agent_path(args: &AgentPath) -> Result<u8, Failure> {
         Some(dir) => exec::options(dir)?,
         None => launch::agent_library()?.into_os_string(),
     };
-    println!("{}", text.display());
+    // As bytes: scripts give it to a JVM.
+    say::answer([text.as_encoded_bytes(), b"\n"].concat())?;
     Ok(exit::NOTHING_FOUND)
 }
 

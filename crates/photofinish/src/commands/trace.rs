@@ -2,14 +2,14 @@
 
 use crate::args::{ConvertArgs, CutArgs, MergeArgs, TraceCommand};
 use crate::exit::{self, Failure};
-use crate::say::{say, say_on};
+use crate::say::{self, say, say_on};
 use anyhow::Context;
 use encoding::names::dotted;
 use engine::traces::{TraceFile, missing, open};
-use findings::text::clean;
+use findings::text::{clean, clean_lines};
 use std::fmt::Write as _;
 use std::fs::{File, Permissions};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use trace::std_text::{self, Exported, Strictness};
@@ -33,14 +33,8 @@ pub fn command(command: &TraceCommand) -> Result<u8, Failure> {
         [] => exit::NOTHING_FOUND,
         _ => exit::LIMIT,
     };
-    match std::io::stdout().write_all(text.as_bytes()) {
-        // The reader has seen enough.
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(code),
-        other => {
-            other.context("cannot write to standard output")?;
-            Ok(code)
-        }
-    }
+    say::answer(text)?;
+    Ok(code)
 }
 
 /// What is printed, and what the trace lacks.
@@ -51,7 +45,7 @@ pub fn summary<R>(trace: &Trace<R>, path: &Path) -> String {
     let (events, (event_bytes, bytes)) = (trace.event_count(), trace.sizes());
     format!(
         "{}: {events} events of {} threads in {bytes} bytes ({:.1} an event){}",
-        path.display(),
+        clean_lines(&path.to_string_lossy()),
         trace.thread_counts().count(),
         per(event_bytes, events),
         match trace.ending() {
@@ -68,7 +62,7 @@ fn info<R>(trace: &Trace<R>, path: &Path) -> String {
     };
     let (major, minor) = trace.version();
     let (header, tables) = (trace.header(), trace.tables());
-    line("file", path.display().to_string());
+    line("file", clean_lines(&path.to_string_lossy()));
     line("format", format!("{major}.{minor}"));
     line("recorded by", clean(&header.tool));
     line("java", clean(&header.jdk));
@@ -220,7 +214,13 @@ fn convert(args: &ConvertArgs) -> Result<Told, Failure> {
     match Trace::open(file) {
         Ok(mut trace) => {
             let exported = if args.output == Path::new("-") {
-                std_text::export(&mut trace, std::io::stdout().lock())
+                match std_text::export(&mut trace, std::io::stdout().lock()) {
+                    // The reader has seen enough.
+                    Err(trace::Error::Io(e)) if e.kind() == ErrorKind::BrokenPipe => {
+                        return Ok((String::new(), missing(&trace, None)));
+                    }
+                    other => other,
+                }
             } else {
                 let mut out = BufWriter::new(create(&args.output, &args.file)?);
                 std_text::export(&mut trace, &mut out)

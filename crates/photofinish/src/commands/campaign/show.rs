@@ -5,7 +5,7 @@ use crate::args::Show;
 use crate::args::campaign::{CampaignReport, Status, Watch};
 use crate::exit::{self, Failure};
 use crate::outputs::Outputs;
-use crate::say::say;
+use crate::say::{self, say};
 use crate::show as shown;
 use campaign::account::Account;
 use campaign::coordinator;
@@ -27,7 +27,7 @@ pub fn line(account: &Account) -> String {
     let findings: usize = account.programs.iter().map(|p| p.findings()).sum();
     let mut line = format!(
         "{}: {} of {} units, {} runs, {orders} partial orders, {findings} findings",
-        account.campaign.name,
+        clean(&account.campaign.name),
         plan.done(),
         plan.made(),
         account.executions
@@ -66,7 +66,7 @@ pub async fn status(args: &Status) -> Result<u8, Failure> {
     if names.is_empty() && !args.json {
         say!("there is no campaign here");
     }
-    let mut all = Vec::new();
+    let (mut all, mut text) = (Vec::new(), String::new());
     for name in names {
         let opened = args.place.open(server.as_ref(), &name).await?;
         let account = account(&opened).await?;
@@ -75,33 +75,35 @@ pub async fn status(args: &Status) -> Result<u8, Failure> {
             all.push(summary(&account, state, &workers));
             continue;
         }
-        let jobs: u32 = workers.iter().map(|worker| worker.jobs).sum();
-        println!("{}", line(&account));
-        println!(
-            "  {}, {} workers with {jobs} jobs",
-            word(state),
-            workers.len()
-        );
-        for worker in &workers {
-            let doing: Vec<String> = worker.doing.iter().map(|text| clean(text)).collect();
-            println!(
-                "  {}: {} units; {}",
-                clean(&worker.name),
-                worker.units,
-                doing.join("; ")
-            );
-        }
-        for (unit, why) in &account.why_given_up {
-            println!("  given up: {unit}: {}", clean(why));
-        }
-        for why in &account.why_refused {
-            println!("  {}", clean(why));
-        }
+        text += &told(&account, state, &workers);
     }
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&all)?);
+        text = serde_json::to_string_pretty(&all)? + "\n";
     }
+    say::answer(text)?;
     Ok(exit::NOTHING_FOUND)
+}
+
+/// A campaign for people.
+fn told(account: &Account, state: State, workers: &[WorkerStatus]) -> String {
+    let jobs: u32 = workers.iter().map(|worker| worker.jobs).sum();
+    let (word, count) = (word(state), workers.len());
+    let mut lines = vec![
+        line(account),
+        format!("  {word}, {count} workers with {jobs} jobs"),
+    ];
+    for worker in workers {
+        let doing: Vec<String> = worker.doing.iter().map(|text| clean(text)).collect();
+        let (name, units) = (clean(&worker.name), worker.units);
+        lines.push(format!("  {name}: {units} units; {}", doing.join("; ")));
+    }
+    for (unit, why) in &account.why_given_up {
+        lines.push(format!("  given up: {}: {}", clean(unit), clean(why)));
+    }
+    for why in &account.why_refused {
+        lines.push(format!("  {}", clean(why)));
+    }
+    lines.join("\n") + "\n"
 }
 
 fn word(state: State) -> &'static str {

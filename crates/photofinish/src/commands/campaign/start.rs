@@ -141,7 +141,7 @@ fn began(args: &Start, campaign: &Campaign) {
     };
     say!(
         "campaign {}: {programs}, bundle of {} files, {:.1} MB",
-        campaign.name,
+        clean(&campaign.name),
         campaign.bundle.files.len(),
         campaign.bundle.bytes() as f64 / 1e6
     );
