@@ -22,8 +22,19 @@ use toml::{Table, Value};
 const FILE: &str = "photofinish.toml";
 
 /// Options that name a file or directory to write.
-const WRITTEN: [&str; 8] = [
-    "json", "html", "sarif", "junit", "perfetto", "results", "output", "keep",
+const WRITTEN: [&str; 12] = [
+    "json",
+    "html",
+    "sarif",
+    "junit",
+    "perfetto",
+    "results",
+    "output",
+    "keep",
+    "svg",
+    "plain",
+    "resources",
+    "options",
 ];
 
 /// Options that say what to look at instead of a program.
@@ -353,6 +364,8 @@ fn texts(value: &Value) -> Option<Vec<String>> {
 mod tests {
     use super::*;
     use serde_json::{Map, Value as JsonValue, json};
+    use std::any::TypeId;
+    use std::collections::BTreeSet;
 
     fn with(file: &str, args: &[&str]) -> Result<Vec<String>, String> {
         let args: Vec<OsString> = args.iter().map(OsString::from).collect();
@@ -378,6 +391,40 @@ mod tests {
         assert!(!may("[detect]\njava = 'java'"));
         assert!(!may("json = '/etc/passwd'"));
         assert!(!may("results = 'a/../../b'"));
+    }
+
+    /// A new option that takes a path is to be put into one of the two lists.
+    #[test]
+    fn every_option_that_writes_is_known() {
+        const READ: [&str; 13] = [
+            "trace",
+            "relation",
+            "from",
+            "input",
+            "log",
+            "case",
+            "property",
+            "purity",
+            "operations",
+            "suppress",
+            "sources",
+            "points",
+            "java",
+        ];
+        let command = args::command();
+        let mut seen = BTreeSet::new();
+        for command in command.get_subcommands() {
+            for arg in command.get_arguments() {
+                let takes_path = arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+                seen.extend(arg.get_long().filter(|_| takes_path));
+            }
+        }
+        let known: BTreeSet<&str> = WRITTEN.iter().chain(&READ).copied().collect();
+        assert_eq!(seen, known);
+        for key in WRITTEN {
+            let file = format!("{key} = '../x'").parse().unwrap();
+            assert!(harmless(&file, "export").is_err(), "{key}");
+        }
     }
 
     #[test]
