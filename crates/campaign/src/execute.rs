@@ -4,6 +4,7 @@ use crate::bundle;
 use crate::unit::{Campaign, End, KeptSchedule, Launch, Outcome, Task, Unit};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use driver::scratch::Scratch;
 use driver::store::Store;
 use engine::confirm::{ConfirmConfig, Pairs};
 use engine::detect::{DetectConfig, Scheduler};
@@ -38,7 +39,7 @@ struct Made {
 /// Does a unit whose bundle lies in `place`. What nobody can do is given up with the reason.
 pub fn execute(unit: &Unit, campaign: &Campaign, place: &Path, machine: &Machine) -> Outcome {
     let began = Instant::now();
-    let made = tempfile::tempdir()
+    let made = Scratch::create()
         .map_err(|error| format!("cannot make a directory for results: {error}"))
         .and_then(|results| {
             let made = make(unit, campaign, place, machine, results.path())?;

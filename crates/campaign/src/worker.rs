@@ -16,6 +16,7 @@ use crate::execute::{Machine, execute};
 use crate::patience::patiently;
 use crate::queue::{Queue, Taken};
 use crate::unit::{self, Outcome, State, Unit, WorkerStatus};
+use driver::scratch::{self, Scratch};
 use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -75,25 +76,18 @@ impl<Q: Queue> std::fmt::Debug for Worker<Q> {
 /// Bundles that were unpacked here, by the digests of their manifests.
 #[derive(Debug)]
 pub struct Bundles {
-    root: PathBuf,
-    _kept: tempfile::TempDir,
+    root: Scratch,
     ready: tokio::sync::Mutex<BTreeMap<String, PathBuf>>,
 }
 
 impl Bundles {
-    /// Below a directory that only this user can enter, gone with the value.
+    /// Below a directory that only this user can enter, gone with the value. Those that killed
+    /// workers left are swept.
     pub fn new() -> Result<Bundles, Error> {
+        scratch::sweep();
         let making = "cannot make a directory for bundles; is TMPDIR writable?";
-        let dir = tempfile::Builder::new()
-            .prefix("photofinish-bundle-")
-            .tempdir();
-        let dir = dir.map_err(Error::io(making))?;
-        let root = dir.path().join("unpacked");
-        let made = std::fs::DirBuilder::new().mode(0o700).create(&root);
-        made.map_err(Error::io(making))?;
         Ok(Bundles {
-            root,
-            _kept: dir,
+            root: Scratch::create().map_err(Error::io(making))?,
             ready: tokio::sync::Mutex::default(),
         })
     }
@@ -110,7 +104,7 @@ impl Bundles {
         for piece in &manifest.pieces {
             pieces.push(patiently(|| queue.piece(&piece.digest)).await?);
         }
-        let place = self.root.join(&digest);
+        let place = self.root.path().join(&digest);
         unpack(manifest, &pieces, &place)?;
         ready.insert(digest, place.clone());
         Ok(place)

@@ -10,6 +10,7 @@ use super::stable_names::{Held, StableNames, Statement, Thing};
 use crate::config::LaunchConfig;
 use crate::sources::SourceTree;
 use advise::{Name, Repair, Variable};
+use driver::scratch::Scratch;
 use encoding::names::dotted;
 use similar::TextDiff;
 use std::ffi::OsString;
@@ -119,7 +120,7 @@ impl<'a> Diffs<'a> {
 
     /// Compiles the changed file by itself; the bytes of one of its classes.
     fn compile(&self, change: &Change, class: &str) -> Option<Vec<u8>> {
-        let scratch = tempfile::tempdir().ok()?;
+        let scratch = Scratch::create().ok()?;
         let file = scratch.path().join(change.path.file_name()?);
         std::fs::write(&file, &change.new).ok()?;
         let out = scratch.path().join("classes");

@@ -7,10 +7,11 @@ use crate::outputs::Outputs;
 use crate::progress::Terminal;
 use crate::show;
 use anyhow::Context;
+use driver::scratch::Scratch;
 use engine::launch;
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 pub fn command(args: &Hunt) -> Result<u8, Failure> {
     args.config(None, Default::default()).check()?;
@@ -37,7 +38,7 @@ pub fn command(args: &Hunt) -> Result<u8, Failure> {
 struct Given {
     path: Option<PathBuf>,
     /// Gone with this value.
-    _kept: Option<NamedTempFile>,
+    _kept: Option<Scratch>,
 }
 
 impl Given {
@@ -49,12 +50,14 @@ impl Given {
                 _kept: None,
             });
         }
-        let mut kept =
-            NamedTempFile::new().context("cannot keep the input; is TMPDIR writable?")?;
-        std::io::copy(&mut std::io::stdin().lock(), &mut kept)
+        let keeping = "cannot keep the input; is TMPDIR writable?";
+        let kept = Scratch::create().context(keeping)?;
+        let path = kept.path().join("input");
+        let mut file = File::create_new(&path).context(keeping)?;
+        std::io::copy(&mut std::io::stdin().lock(), &mut file)
             .context("cannot read standard input")?;
         Ok(Given {
-            path: Some(kept.path().to_owned()),
+            path: Some(path),
             _kept: Some(kept),
         })
     }

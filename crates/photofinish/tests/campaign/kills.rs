@@ -1,9 +1,10 @@
 //! Workers that are killed and a server that is restarted: every unit has one result all the
 //! same, and the findings are those of a campaign that nobody disturbed.
 
-use crate::{command, findings, number, run, spawn, status, wait};
+use crate::{command, findings, number, run, status, wait};
+use std::fs::File;
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 use test_support::nats::NatsServer;
 use test_support::programs::signal;
@@ -32,8 +33,15 @@ fn start<'a>(units: &'a str, json: &'a str) -> Vec<&'a str> {
     ]
 }
 
-fn worker(server: &NatsServer, log: &Path) -> Child {
-    spawn(&["work", "--jobs", "2"], Some(server), log)
+fn worker(server: &NatsServer, dir: &Path) -> Child {
+    let log = File::options()
+        .create(true)
+        .append(true)
+        .open(dir.join("log"));
+    let mut tool = command(&["work", "--jobs", "2"], Some(server));
+    tool.env("TMPDIR", dir.join("temporary"));
+    tool.stdout(Stdio::null()).stderr(log.unwrap());
+    tool.spawn().unwrap()
 }
 
 pub fn kills_change_nothing() {
@@ -52,14 +60,15 @@ pub fn kills_change_nothing() {
     assert_eq!(code, Some(0), "{said}");
 
     let mut server = NatsServer::start(dir.path(), &[]);
-    let (disturbed, log) = (file("disturbed.json"), file("log"));
+    let disturbed = file("disturbed.json");
+    std::fs::create_dir(file("temporary")).unwrap();
     let mut coordinator = {
         let mut tool = command(&start(&text, disturbed.to_str().unwrap()), Some(&server));
-        let log = std::fs::File::create(file("coordinator.log")).unwrap();
-        tool.stdout(std::process::Stdio::null()).stderr(log);
+        let log = File::create(file("coordinator.log")).unwrap();
+        tool.stdout(Stdio::null()).stderr(log);
         tool.spawn().unwrap()
     };
-    let mut workers: Vec<Child> = (0..WORKERS).map(|_| worker(&server, &log)).collect();
+    let mut workers: Vec<Child> = (0..WORKERS).map(|_| worker(&server, dir.path())).collect();
     let mut chance = fastrand::Rng::with_seed(number("PHOTOFINISH_SEED", 1));
     let began = Instant::now();
     let (mut killed, mut restarts) = (0, 0);
@@ -72,7 +81,7 @@ pub fn kills_change_nothing() {
         let which = chance.usize(..WORKERS);
         signal("KILL", workers[which].id());
         workers[which].wait().unwrap();
-        workers[which] = worker(&server, &log);
+        workers[which] = worker(&server, dir.path());
         killed += 1;
         if killed == kills / 3 || killed == 2 * kills / 3 {
             server.restart();
@@ -85,12 +94,18 @@ pub fn kills_change_nothing() {
         &file("coordinator.log"),
     );
     let said = std::fs::read_to_string(file("coordinator.log")).unwrap();
-    let log = std::fs::read_to_string(&log).unwrap();
+    let log = std::fs::read_to_string(file("log")).unwrap();
     assert_eq!(code, Some(0), "{said}\n{log}");
     let status = status(&server).unwrap();
     for mut worker in workers {
         signal("TERM", worker.id());
         worker.wait().unwrap();
+    }
+    // What killed workers leave has the name that the next command sweeps by.
+    for left in std::fs::read_dir(file("temporary")).unwrap() {
+        let name = left.unwrap().file_name();
+        let name = name.to_string_lossy();
+        assert!(name.starts_with("photofinish-run-"), "{name}");
     }
     println!(
         "{killed} kills, {restarts} restarts, {units} units in {:.1} s",
