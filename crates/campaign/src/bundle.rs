@@ -1,9 +1,10 @@
 //! The class path of a campaign as content-addressed pieces: packed where it is started,
 //! unpacked at each worker.
 //!
-//! The campaign's description lists the files and the SHA-256 of each piece. A worker compares the
-//! digests of all pieces before it writes, loads or runs anything of them; a piece with another
-//! digest is refused. Files are unpacked below a directory that only the worker's user can
+//! The campaign's description lists the files, and length and SHA-256 of each piece. A worker looks at
+//! the description before it fetches anything ([`Manifest::check`]), fetches no more of a piece than
+//! the description says, and compares the digests of all pieces before it writes, loads or runs
+//! anything of them. Files are unpacked below a directory that only the worker's user can
 //! enter, and a path that would lead out of it makes the whole bundle be refused.
 
 use crate::error::Error;
@@ -20,6 +21,7 @@ const PIECE: usize = 4 << 20;
 
 /// More than this is no class path.
 const MOST_BYTES: u64 = 4 << 30;
+const MOST_FILES: usize = 1 << 20;
 
 /// What a bundle consists of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,8 +55,53 @@ impl Manifest {
     }
 
     pub fn bytes(&self) -> u64 {
-        self.pieces.iter().map(|piece| piece.bytes).sum()
+        let bytes = self.pieces.iter().map(|piece| piece.bytes);
+        bytes.fold(0, u64::saturating_add)
     }
+
+    /// Whether it may be fetched at all: its size is bounded, and its files lie in its pieces and
+    /// below the directory that they are unpacked into.
+    pub fn check(&self) -> Result<(), Error> {
+        let unpacked = self.files.iter().map(|file| file.bytes);
+        let unpacked = unpacked.fold(0, u64::saturating_add);
+        let count = self.files.len().max(self.pieces.len());
+        if self.bytes().max(unpacked) > MOST_BYTES || count > MOST_FILES {
+            return Err(refused("it is larger than any class path"));
+        }
+        for file in &self.files {
+            if !is_inside(&file.path) {
+                let path = &file.path;
+                return Err(refused(format!("{path:?} leads out of its directory")));
+            }
+            let piece = self.pieces.get(file.piece as usize);
+            let end = file.offset.checked_add(file.bytes);
+            if end.is_none_or(|end| end > piece.map_or(0, |piece| piece.bytes)) {
+                return Err(refused(format!("{:?} is longer than its piece", file.path)));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Piece {
+    /// Whether this is its content.
+    pub fn check(&self, content: &[u8]) -> Result<(), Error> {
+        let found = digest(content);
+        if found != self.digest || content.len() as u64 != self.bytes {
+            return Err(refused(format!(
+                "a piece has {} bytes and digest {found}, and the campaign says {} and {}; nothing \
+                 of it was used",
+                content.len(),
+                self.bytes,
+                self.digest
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn refused(why: impl std::fmt::Display) -> Error {
+    Error::Refused(format!("the bundle is refused: {why}"))
 }
 
 pub fn digest(bytes: &[u8]) -> String {
@@ -273,42 +320,12 @@ pub fn unpack(manifest: &Manifest, pieces: &[Vec<u8>], into: &Path) -> Result<()
 
 /// Whether the pieces are those of the manifest, and its files lie inside.
 fn check(manifest: &Manifest, pieces: &[Vec<u8>]) -> Result<(), Error> {
-    let refused = |why: String| Error::Refused(format!("the bundle is refused: {why}"));
+    manifest.check()?;
     if pieces.len() != manifest.pieces.len() {
-        return Err(refused("pieces are missing".into()));
+        return Err(refused("pieces are missing"));
     }
-    let total = manifest
-        .files
-        .iter()
-        .try_fold(0, |sum: u64, file| sum.checked_add(file.bytes));
-    if total.is_none_or(|bytes| bytes > MOST_BYTES) {
-        return Err(refused("it is larger than any class path".into()));
-    }
-    for (wanted, piece) in manifest.pieces.iter().zip(pieces) {
-        let found = digest(piece);
-        if found != wanted.digest {
-            return Err(refused(format!(
-                "a piece has digest {found}, and the campaign says {}; nothing of it was used",
-                wanted.digest
-            )));
-        }
-    }
-    for file in &manifest.files {
-        if !is_inside(&file.path) {
-            return Err(refused(format!(
-                "{:?} leads out of its directory",
-                file.path
-            )));
-        }
-        let piece = pieces
-            .get(file.piece as usize)
-            .map_or(0, |piece| piece.len() as u64);
-        let end = file.offset.checked_add(file.bytes);
-        if end.is_none_or(|end| end > piece) {
-            return Err(refused(format!("{:?} is longer than its piece", file.path)));
-        }
-    }
-    Ok(())
+    let mut both = manifest.pieces.iter().zip(pieces);
+    both.try_for_each(|(wanted, content)| wanted.check(content))
 }
 
 /// Whether a path stays below the directory that it is relative to.
@@ -410,6 +427,34 @@ mod tests {
         let mut bad = manifest.clone();
         bad.files[0].offset = u64::MAX;
         assert!(unpack(&bad, &pieces, Path::new("/nonexistent")).is_err());
+    }
+
+    #[test]
+    fn a_bundle_is_bounded_before_it_is_fetched() {
+        let (_dir, _, good, _) = packed();
+        good.check().unwrap();
+        let refused = |change: &dyn Fn(&mut Manifest)| {
+            let mut bad = good.clone();
+            change(&mut bad);
+            bad.check().unwrap_err().to_string()
+        };
+        let large = "larger than any class path";
+        assert!(refused(&|m| m.pieces[0].bytes = MOST_BYTES).contains(large));
+        assert!(refused(&|m| m.pieces[0].bytes = u64::MAX).contains(large));
+        // A short piece can be unpacked again and again.
+        let again = |m: &mut Manifest| {
+            m.pieces[0].bytes = MOST_BYTES / 2;
+            let file = File {
+                bytes: MOST_BYTES / 2,
+                offset: 0,
+                ..m.files[0].clone()
+            };
+            m.files.extend([file.clone(), file.clone(), file]);
+        };
+        assert!(refused(&again).contains(large));
+        assert!(refused(&|m| m.files[0].bytes = u64::MAX).contains(large));
+        let no_piece = |m: &mut Manifest| m.files[0].piece = 99;
+        assert!(refused(&no_piece).contains("longer than its piece"));
     }
 
     proptest! {

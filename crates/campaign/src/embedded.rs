@@ -12,9 +12,10 @@
 //! A place in the sequence of results is an offset into the file. A frame that was cut short
 //! by a crash is cut off when the campaign goes on: its unit has no result then, and is done again.
 
+use crate::bundle::Piece;
 use crate::error::Error;
 use crate::queue::{Kept, Queue, SILENT, Stored, Taken};
-use crate::unit::{self, Campaign, Outcome, State, Unit, WorkerStatus, is_name};
+use crate::unit::{self, Campaign, LONGEST, Outcome, State, Unit, WorkerStatus, is_name};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -29,9 +30,6 @@ pub const BELOW: &str = "campaigns";
 
 /// Bytes before the name of a frame: lengths of name and message, time.
 const HEAD: usize = 4 + 4 + 8;
-
-/// A longer message is a file that is not ours.
-const LONGEST: usize = 256 << 20;
 
 /// How often somebody who waits for another process looks again.
 const LOOK: Duration = Duration::from_millis(100);
@@ -100,8 +98,9 @@ impl Embedded {
         if !is_name(name) || !dir.join("campaign.json").exists() {
             return Err(Error::Unknown(name.to_owned()));
         }
-        let text = read(&dir.join("campaign.json"))?;
-        let campaign = unit::decode(&text)?;
+        let text = read(&dir.join("campaign.json"), LONGEST)?;
+        let campaign: Campaign = unit::decode(&text)?;
+        campaign.check(name)?;
         Embedded::at(dir, campaign, own)
     }
 
@@ -303,17 +302,19 @@ impl Queue for Embedded {
         }
     }
 
-    async fn piece(&self, digest: &str) -> Result<Vec<u8>, Error> {
+    async fn piece(&self, piece: &Piece) -> Result<Vec<u8>, Error> {
+        let digest = &piece.digest;
         if !is_name(digest) {
             return Err(Error::Refused(format!("{digest:?} is no digest")));
         }
-        read(&self.shared.dir.join("pieces").join(digest))
+        let path = self.shared.dir.join("pieces").join(digest);
+        read(&path, piece.bytes as usize)
     }
 
     async fn state(&self) -> Result<State, Error> {
         let path = self.shared.dir.join("state");
         match path.exists() {
-            true => unit_state(&read(&path)?),
+            true => unit_state(&read(&path, LONGEST)?),
             false => Ok(State::Running),
         }
     }
@@ -332,7 +333,7 @@ impl Queue for Embedded {
     }
 
     async fn workers(&self) -> Result<Vec<WorkerStatus>, Error> {
-        let text = std::fs::read(self.shared.dir.join("workers.json")).unwrap_or_default();
+        let text = read(&self.shared.dir.join("workers.json"), LONGEST).unwrap_or_default();
         let mut all: Vec<WorkerStatus> = serde_json::from_slice(&text).unwrap_or_default();
         all.retain(|worker| unit::now() - worker.at < SILENT.as_secs_f64());
         Ok(all)
@@ -402,8 +403,11 @@ fn frames(dir: &Path, from: u64, most: usize) -> Result<(Vec<Stored>, u64), Erro
             return Err(Error::Refused(format!("{} is damaged", path.display())));
         }
         let end = at + (HEAD + name + bytes) as u64;
+        if end > size {
+            break;
+        }
         let mut rest = vec![0; name + bytes];
-        if end > size || file.read_exact(&mut rest).is_err() {
+        if file.read_exact(&mut rest).is_err() {
             break;
         }
         let message = rest.split_off(name);
@@ -418,8 +422,10 @@ fn frames(dir: &Path, from: u64, most: usize) -> Result<(Vec<Stored>, u64), Erro
     Ok((found, at))
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    std::fs::read(path).map_err(Error::io(format!("cannot read {}", path.display())))
+/// A file of this many bytes at most.
+fn read(path: &Path, most: usize) -> Result<Vec<u8>, Error> {
+    let content = engine::input::read(path, most as u64);
+    content.map_err(Error::io(format!("cannot read {}", path.display())))
 }
 
 /// Whole, or not at all.

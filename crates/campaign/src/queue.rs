@@ -10,6 +10,7 @@
 //! - of several results of one unit, the first is kept and the others are told so;
 //! - results are read back in one order, which does not change.
 
+use crate::bundle::Piece;
 use crate::error::Error;
 use crate::unit::{Campaign, Outcome, State, Unit, WorkerStatus};
 use std::future::Future;
@@ -90,8 +91,8 @@ pub trait Queue: Send + Sync + 'static {
         wait: Duration,
     ) -> impl Future<Output = Answer<Vec<Stored>>> + Send;
 
-    /// A piece of the bundle. Its digest is for the caller to compare.
-    fn piece(&self, digest: &str) -> impl Future<Output = Answer<Vec<u8>>> + Send;
+    /// A piece of the bundle, no longer than it says. Its digest is for the caller to compare.
+    fn piece(&self, piece: &Piece) -> impl Future<Output = Answer<Vec<u8>>> + Send;
 
     fn state(&self) -> impl Future<Output = Answer<State>> + Send;
     fn set_state(&self, state: State) -> impl Future<Output = Answer<()>> + Send;

@@ -18,8 +18,8 @@ pub const SCHEMA: u32 = 1;
 /// Longer messages are deflated.
 const LONG: usize = 4 << 10;
 
-/// A message that says it is longer is refused.
-const LONGEST: usize = 256 << 20;
+/// A message that is longer, inflated or not, is refused.
+pub const LONGEST: usize = 256 << 20;
 
 /// A campaign as it was started. It does not change afterwards: what is known of its course
 /// follows from the results.
@@ -88,6 +88,19 @@ pub struct Budget {
     /// Units that compute nothing and take this long, to test the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated_micros: Option<u64>,
+}
+
+impl Campaign {
+    /// Whether this version understands it, and it is the one of this name.
+    pub fn check(&self, name: &str) -> Result<(), Error> {
+        if self.schema != SCHEMA || self.name != name {
+            return Err(Error::Refused(format!(
+                "campaign {name:?} was started by {}, which writes another format: use that version",
+                self.tool
+            )));
+        }
+        Ok(())
+    }
 }
 
 impl Budget {
@@ -284,6 +297,9 @@ pub fn encode(value: &impl Serialize) -> Vec<u8> {
 /// What a message says.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     let refused = |why: &dyn std::fmt::Display| Error::Refused(format!("cannot be read: {why}"));
+    if bytes.len() > LONGEST {
+        return Err(refused(&"it is longer than any message"));
+    }
     if bytes.first() == Some(&b'{') {
         return serde_json::from_slice(bytes).map_err(|e| refused(&e));
     }
@@ -301,7 +317,9 @@ pub fn now() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bundle;
     use proptest::prelude::*;
+    use std::path::{Component, Path};
 
     fn unit(seed: u64) -> Unit {
         Unit {
@@ -331,6 +349,68 @@ mod tests {
         ] {
             assert!(!is_name(bad), "{bad}");
         }
+    }
+
+    fn campaign() -> Campaign {
+        let text = serde_json::json!({
+            "schema": SCHEMA, "name": "c", "tool": "photofinish 0", "started": 1.5,
+            "programs": [{ "name": "Main", "args": ["-cp", "@bundle@/0"], "original": [] }],
+            "launch": { "include": ["a.**"], "time_limit_s": 3.0, "watchdog_s": 30 },
+            "budget": { "strategies": ["pct"], "batch": 2, "trials": 3, "seed": 4, "units": 5,
+                        "seconds": null, "even": false, "floor_percent": 20, "lease_s": 1.0 },
+            "bundle": {
+                "pieces": [{ "digest": bundle::digest(b"class"), "bytes": 5 }],
+                "files": [{ "path": "0/A.class", "piece": 0, "offset": 0, "bytes": 5 }],
+            },
+        });
+        serde_json::from_value(text).unwrap()
+    }
+
+    /// Descriptions and units are changed at random: nothing panics, and of a bundle that is taken
+    /// every file lies in its pieces and below the directory.
+    #[test]
+    fn damaged_messages_are_refused_or_harmless() {
+        let mut random = fastrand::Rng::with_seed(15);
+        let campaign = campaign();
+        campaign.bundle.check().unwrap();
+        let whole = [
+            encode(&campaign),
+            encode(&unit(7)),
+            encode(&vec![campaign; 40]),
+        ];
+        let (mut read, mut taken) = (0, 0);
+        for round in 0..6_000 {
+            let mut bytes = whole[round % whole.len()].clone();
+            for _ in 0..random.usize(1..3) {
+                let at = random.usize(..bytes.len());
+                match random.u8(..4) {
+                    0 => bytes[at] = random.u8(..),
+                    1 => bytes[at] = *random.choice(b"0123456789/.-e\"").unwrap(),
+                    2 => _ = bytes.remove(at),
+                    _ => bytes.insert(at, *random.choice(b"0123456789/.-e\"").unwrap()),
+                }
+            }
+            let _ = decode::<Vec<Campaign>>(&bytes);
+            let _ = decode::<Outcome>(&bytes);
+            let Ok(campaign) = decode::<Campaign>(&bytes) else {
+                let _ = decode::<Unit>(&bytes).map(|unit| unit.id());
+                continue;
+            };
+            read += 1;
+            let _ = campaign.check("c");
+            let _ = unit(7).check(&campaign);
+            let bundle = &campaign.bundle;
+            if bundle.check().is_ok() {
+                taken += 1;
+                let (piece, file) = (&bundle.pieces[0], &bundle.files[0]);
+                assert!(file.offset + file.bytes <= piece.bytes, "{bundle:?}");
+                let place = Path::new("/place").join(&file.path);
+                let mut parts = place.components();
+                assert!(parts.all(|part| part != Component::ParentDir), "{bundle:?}");
+                assert!(place.starts_with("/place"), "{bundle:?}");
+            }
+        }
+        assert!(read > taken && taken > 100, "{read} {taken}");
     }
 
     proptest! {

@@ -100,9 +100,12 @@ impl Bundles {
         if let Some(place) = ready.get(&digest) {
             return Ok(place.clone());
         }
+        manifest.check()?;
         let mut pieces = Vec::with_capacity(manifest.pieces.len());
         for piece in &manifest.pieces {
-            pieces.push(patiently(|| queue.piece(&piece.digest)).await?);
+            let content = patiently(|| queue.piece(piece)).await?;
+            piece.check(&content)?;
+            pieces.push(content);
         }
         let place = self.root.path().join(&digest);
         unpack(manifest, &pieces, &place)?;

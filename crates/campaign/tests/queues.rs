@@ -253,7 +253,7 @@ impl Strange for Embedded {
 }
 
 impl Strange for Nats {
-    const STRANGERS: u64 = 3;
+    const STRANGERS: u64 = 4;
 
     async fn no_work(&self) {
         let name = &self.campaign().name;
@@ -283,6 +283,7 @@ impl Strange for Nats {
         );
         for (id, bytes) in [
             ("x1", b"garbage".to_vec()),
+            ("x2", br#"{"object":"nothing"}"#.to_vec()),
             (&*other.id(), unit::encode(&other)),
             (&*unknown.id(), unit::encode(&unknown)),
         ] {
@@ -325,21 +326,37 @@ async fn a_coordinator_can_be_replaced<Q: Queue>(queue: Arc<Q>) {
 
 /// Nothing of a bundle is used whose digest is wrong; its units are given up with that reason.
 async fn a_wrong_digest_is_refused<Q: Queue>(queue: Arc<Q>) {
+    let lines = the_bundle_is_refused(queue, "the bundle is refused").await;
+    assert!(lines.contains("nothing of it was used"), "{lines}");
+}
+
+/// No more of a piece is read than the campaign says.
+async fn a_piece_is_not_longer_than_it_says<Q: Queue>(queue: Arc<Q>) {
+    the_bundle_is_refused(queue, "more than").await;
+}
+
+/// What is too large is not even asked for: there is no such piece.
+async fn a_bundle_without_bounds_is_not_fetched<Q: Queue>(queue: Arc<Q>) {
+    the_bundle_is_refused(queue, "larger than any class path").await;
+}
+
+/// The first unit is given up with this reason; what the worker said.
+async fn the_bundle_is_refused<Q: Queue>(queue: Arc<Q>, because: &str) -> String {
     let name = queue.campaign().name.clone();
     queue.publish(&[unit(&name, 0)]).await.unwrap();
     let lines = Arc::new(Mutex::new(Vec::new()));
     let working = worker(&queue, 1, &lines);
     let running = tokio::spawn(async move { working.run().await });
-    let read = queue.results(0, 1, 3 * LONG).await.unwrap();
+    let read = queue.results(0, 1, 20 * LONG).await.unwrap();
     let outcome: Outcome = unit::decode(&read[0].bytes).unwrap();
     let End::GivenUp { why } = outcome.end else {
         panic!("{outcome:?}");
     };
-    assert!(why.contains("the bundle is refused"), "{why}");
-    let lines = lines.lock().unwrap().join("\n");
-    assert!(lines.contains("nothing of it was used"), "{lines}");
+    assert!(why.contains(because), "{why}");
     queue.set_state(State::Done).await.unwrap();
     running.await.unwrap().unwrap();
+    let lines = lines.lock().unwrap();
+    lines.join("\n")
 }
 
 fn block<T>(work: impl Future<Output = T>) -> T {
@@ -349,30 +366,51 @@ fn block<T>(work: impl Future<Output = T>) -> T {
     runtime.unwrap().block_on(work)
 }
 
-/// A campaign in a directory; `damaged`: with a piece of another content.
-fn embedded(dir: &Path, damaged: bool) -> Arc<Embedded> {
-    let (campaign, mut pieces) = campaign("here");
-    if damaged {
-        pieces.values_mut().for_each(|piece| piece[0] ^= 1);
+/// What is done to a campaign before it is stored.
+type Damage = fn(&mut Campaign, &mut Vec<u8>);
+
+fn whole(_: &mut Campaign, _: &mut Vec<u8>) {}
+
+fn other_content(_: &mut Campaign, piece: &mut Vec<u8>) {
+    piece[0] ^= 1;
+}
+
+fn longer_content(_: &mut Campaign, piece: &mut Vec<u8>) {
+    piece.extend([0; 1 << 20]);
+}
+
+fn without_bounds(campaign: &mut Campaign, _: &mut Vec<u8>) {
+    let piece = &mut campaign.bundle.pieces[0];
+    piece.digest = bundle::digest(b"of nothing");
+    piece.bytes = 1 << 40;
+}
+
+fn damaged(name: &str, damage: Damage) -> (Campaign, BTreeMap<String, Vec<u8>>) {
+    let (mut campaign, mut pieces) = campaign(name);
+    for piece in pieces.values_mut() {
+        damage(&mut campaign, piece);
     }
+    (campaign, pieces)
+}
+
+/// A campaign in a directory.
+fn embedded(dir: &Path, damage: Damage) -> Arc<Embedded> {
+    let (campaign, pieces) = damaged("here", damage);
     Arc::new(Embedded::create(dir, campaign, &pieces).unwrap())
 }
 
-async fn on_server(server: &NatsServer, damaged: bool) -> Arc<Nats> {
-    let (campaign, mut pieces) = campaign("there");
-    if damaged {
-        pieces.values_mut().for_each(|piece| piece[0] ^= 1);
-    }
+async fn on_server(server: &NatsServer, damage: Damage) -> Arc<Nats> {
+    let (campaign, pieces) = damaged("there", damage);
     let server = server_of(server).await;
     Arc::new(server.create(campaign, &pieces).await.unwrap())
 }
 
 /// The same test on both.
 macro_rules! on_both {
-    ($all:ident, $name:ident, damaged: $damaged:expr) => {
+    ($all:ident, $name:ident, $damage:expr) => {
         $all.push(trial(concat!("embedded::", stringify!($name)), || {
             let dir = tempfile::tempdir().unwrap();
-            block(async { $name(embedded(dir.path(), $damaged)).await });
+            block(async { $name(embedded(dir.path(), $damage)).await });
         }));
         let name = concat!("nats::", stringify!($name));
         $all.push(match nats::program() {
@@ -380,7 +418,7 @@ macro_rules! on_both {
             Some(_) => trial(name, || {
                 let dir = tempfile::tempdir().unwrap();
                 let server = NatsServer::start(dir.path(), &[]);
-                block(async { $name(on_server(&server, $damaged).await).await });
+                block(async { $name(on_server(&server, $damage).await).await });
             }),
         });
     };
@@ -388,11 +426,13 @@ macro_rules! on_both {
 
 fn main() {
     let mut all: Vec<Trial> = Vec::new();
-    on_both!(all, leases_run_out_unless_they_are_extended, damaged: false);
-    on_both!(all, results_are_stored_once, damaged: false);
-    on_both!(all, a_campaign_runs_to_its_end, damaged: false);
-    on_both!(all, a_coordinator_can_be_replaced, damaged: false);
-    on_both!(all, a_wrong_digest_is_refused, damaged: true);
+    on_both!(all, leases_run_out_unless_they_are_extended, whole);
+    on_both!(all, results_are_stored_once, whole);
+    on_both!(all, a_campaign_runs_to_its_end, whole);
+    on_both!(all, a_coordinator_can_be_replaced, whole);
+    on_both!(all, a_wrong_digest_is_refused, other_content);
+    on_both!(all, a_piece_is_not_longer_than_it_says, longer_content);
+    on_both!(all, a_bundle_without_bounds_is_not_fetched, without_bounds);
     let torn = "embedded::a_result_that_was_cut_short_is_made_again";
     all.push(trial(torn, || {
         block(a_result_that_was_cut_short_is_made_again())
@@ -417,7 +457,7 @@ fn main() {
 async fn a_silent_server_ends_every_wait() {
     let dir = tempfile::tempdir().unwrap();
     let mut server = NatsServer::start(dir.path(), &[]);
-    let queue = on_server(&server, false).await;
+    let queue = on_server(&server, whole).await;
     queue
         .publish(&[unit("there", 0), unit("there", 1)])
         .await
@@ -431,7 +471,7 @@ async fn a_silent_server_ends_every_wait() {
     let began = Instant::now();
     let (more, status) = ([unit("there", 2)], WorkerStatus::default());
     let result = outcome(0);
-    let piece = &queue.campaign().bundle.pieces[0].digest;
+    let piece = &queue.campaign().bundle.pieces[0];
     let unanswered = tokio::join!(
         async { queue.publish(&more).await.map(drop) },
         queue.take(SHORT),
@@ -505,7 +545,7 @@ async fn server_of(server: &NatsServer) -> Server {
 async fn a_result_that_was_cut_short_is_made_again() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("campaigns/here/results");
-    let queue = embedded(dir.path(), false);
+    let queue = embedded(dir.path(), whole);
     for index in 0..3 {
         let outcome = Outcome::given_up(&unit("here", index), "w", "because");
         queue.store(&outcome).await.unwrap();

@@ -26,9 +26,12 @@ pub fn read_from(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        let most = most >> 20;
+        let most = match most >> 20 {
+            0 => format!("{most} bytes"),
+            mib => format!("{mib} MiB"),
+        };
         return Err(invalid(format!(
-            "it has more than {most} MiB, so it is something else"
+            "it has more than {most}, so it is something else"
         )));
     }
     Ok(bytes)

@@ -135,7 +135,7 @@ impl Connection {
 
 fn secret(file: &Path) -> Result<String, Error> {
     let reading = format!("cannot read {}", file.display());
-    let text = std::fs::read_to_string(file).map_err(Error::io(reading))?;
+    let text = engine::input::read_text(file).map_err(Error::io(reading))?;
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 

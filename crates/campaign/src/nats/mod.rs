@@ -25,10 +25,11 @@ mod server;
 pub use connect::{Connection, PASSWORD, TOKEN, USER};
 pub use server::Server;
 
+use crate::bundle::Piece;
 use crate::error::Error;
 use crate::patience::{ANSWER, ask, ask_within};
 use crate::queue::{Kept, Queue, SILENT, Stored, Taken};
-use crate::unit::{self, Campaign, Outcome, State, Unit, WorkerStatus};
+use crate::unit::{self, Campaign, LONGEST, Outcome, State, Unit, WorkerStatus};
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, PullConsumer, pull};
 use async_nats::jetstream::context::{PublishAckFuture, PublishError, PublishErrorKind};
 use async_nats::jetstream::message::{AckKind, Message, PublishMessage};
@@ -171,7 +172,11 @@ impl Nats {
 
     async fn resolved(&self, bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
         match serde_json::from_slice::<Elsewhere>(&bytes) {
-            Ok(Elsewhere { object }) => get(&self.objects, &object).await,
+            Ok(Elsewhere { object }) => match get(&self.objects, &object, LONGEST).await {
+                // A stranger's: whoever reads results refuses what is none, and goes on.
+                Err(Error::Refused(_)) => Ok(bytes),
+                other => other,
+            },
             Err(_) => Ok(bytes),
         }
     }
@@ -312,8 +317,8 @@ impl Queue for Nats {
         Ok(found)
     }
 
-    async fn piece(&self, digest: &str) -> Result<Vec<u8>, Error> {
-        get(&self.objects, digest).await
+    async fn piece(&self, piece: &Piece) -> Result<Vec<u8>, Error> {
+        get(&self.objects, &piece.digest, piece.bytes as usize).await
     }
 
     async fn state(&self) -> Result<State, Error> {

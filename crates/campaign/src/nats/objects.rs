@@ -17,7 +17,9 @@ pub async fn put(objects: &ObjectStore, name: &str, bytes: &[u8]) -> Result<(), 
     Ok(())
 }
 
-pub async fn get(objects: &ObjectStore, name: &str) -> Result<Vec<u8>, Error> {
+/// An object of this many bytes at most: neither what the server says of its length nor what it
+/// sends may exceed that.
+pub async fn get(objects: &ObjectStore, name: &str, most: usize) -> Result<Vec<u8>, Error> {
     let missing = async {
         match objects.get(name).await {
             Err(error) if error.kind() == GetErrorKind::NotFound => Ok(None),
@@ -27,6 +29,10 @@ pub async fn get(objects: &ObjectStore, name: &str) -> Result<Vec<u8>, Error> {
     let found = ask("cannot read an object", missing).await?;
     let mut object =
         found.ok_or_else(|| Error::Refused(format!("the server has no object {name}")))?;
+    let too_long = || Error::Refused(format!("object {name} has more than {most} bytes: refused"));
+    if object.info.size > most {
+        return Err(too_long());
+    }
     let (mut bytes, mut buffer) = (Vec::new(), vec![0; 128 << 10]);
     loop {
         // Silence is bounded, not the whole: an object may be long.
@@ -39,6 +45,7 @@ pub async fn get(objects: &ObjectStore, name: &str) -> Result<Vec<u8>, Error> {
         };
         match ask("cannot read an object", reading).await? {
             Ok(0) => return Ok(bytes),
+            Ok(length) if bytes.len() + length > most => return Err(too_long()),
             Ok(length) => bytes.extend(&buffer[..length]),
             Err(error) => {
                 return Err(Error::Refused(format!("object {name} is damaged: {error}")));

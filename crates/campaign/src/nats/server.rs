@@ -6,7 +6,7 @@ use crate::bundle;
 use crate::error::Error;
 use crate::patience::ask;
 use crate::queue::SILENT;
-use crate::unit::{self, Campaign, State, is_name};
+use crate::unit::{self, Campaign, LONGEST, State, is_name};
 use async_nats::jetstream::consumer::{AckPolicy, pull};
 use async_nats::jetstream::context::Context;
 use async_nats::jetstream::stream::{self, RetentionPolicy};
@@ -159,19 +159,14 @@ impl Server {
         let entry: Entry = unit::decode(&entry.ok_or_else(unknown)?)?;
         let objects = self.js.get_object_store(format!("photofinish-{name}"));
         let objects = ask(what, objects).await?;
-        let description = get(&objects, DESCRIPTION).await?;
+        let description = get(&objects, DESCRIPTION, LONGEST).await?;
         if bundle::digest(&description) != entry.digest {
             return Err(Error::Refused(format!(
                 "the description of campaign {name:?} has another digest than its entry says: refused"
             )));
         }
         let campaign: Campaign = unit::decode(&description)?;
-        if campaign.schema != unit::SCHEMA || campaign.name != name {
-            return Err(Error::Refused(format!(
-                "campaign {name:?} was started by {}, which writes another format: use that version",
-                campaign.tool
-            )));
-        }
+        campaign.check(name)?;
         let stream = |what: &str| self.js.get_stream(format!("photofinish-{name}-{what}"));
         let work = ask(what, stream("work")).await?;
         Ok(Nats {
