@@ -27,6 +27,7 @@ use findings::exploration::Exploration;
 use findings::result::Report;
 use findings::shard::Shard;
 use findings::suppress::Suppressions;
+use findings::text::counted;
 use protocol::Scheduler;
 use resume::{Keeper, Saved};
 use search::{Search, SearchConfig, Shared, Standing};
@@ -35,6 +36,9 @@ use std::time::{Duration, Instant};
 
 /// Steps after which an execution is taken never to end.
 pub const MAX_STEPS: u64 = 20_000;
+
+/// Executions that were set aside and are named.
+const MOST_NAMED: usize = 5;
 
 /// Of a shard that has done its part.
 const ONE_SHARD: &str = "it is one shard of several: photofinish merge puts them together";
@@ -188,13 +192,7 @@ impl Completeness {
                 progress.lost
             ));
         }
-        if explored.set_aside > 0 {
-            let many = explored.set_aside;
-            reasons.push(format!(
-                "{many} executions were set aside: their JVMs ended each time before they could \
-                 say what they had done"
-            ));
-        }
+        reasons.extend(set_aside(&explored.set_aside));
         if explored.interrupted {
             reasons.push("it was interrupted".to_owned());
         } else if explored.has_enough {
@@ -283,6 +281,22 @@ impl Completeness {
             samples: self.samples.clone(),
         });
     }
+}
+
+/// What executions that were set aside keep from being explored; the first of them by name.
+fn set_aside(names: &[String]) -> Option<String> {
+    let more = match names.len().checked_sub(MOST_NAMED) {
+        None | Some(0) => String::new(),
+        Some(more) => format!("; and {more} more"),
+    };
+    let (named, many) = (&names[..names.len().min(MOST_NAMED)], names.len() as u64);
+    (many > 0).then(|| {
+        format!(
+            "{} set aside, because the JVM ended each time before it could say what it had done: {}{more}",
+            counted(many, "execution was", "executions were"),
+            named.join("; ")
+        )
+    })
 }
 
 /// How the command must be changed so that `--resume` does not stop at once: what has been

@@ -7,6 +7,7 @@
 //! and summary as every run. Whatever is reported was made that way.
 
 mod bounded;
+mod mishaps;
 mod samples;
 mod workers;
 
@@ -23,25 +24,16 @@ use driver::run::{Request, RunResult};
 use driver::store::Schedule;
 use explore::{Campaign, Config, Execution, Job, Progress, Share, Task};
 use findings::finding::{Findings, Frame, Location};
-use protocol::control::{Cause, Uncontrolled};
+use mishaps::is_killed;
 use protocol::{RunEnd, Scheduler, execution, files};
 pub use samples::Samples;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::time::Instant;
 use workers::Workers;
 
-/// How often an execution is made whose JVM ends before it can say what it did: by itself, and
-/// by a signal, which says nothing about the execution.
-const TRIES: u32 = 3;
-const KILLED_TRIES: u32 = 20;
-/// Exit codes of a JVM that gets SIGHUP, SIGINT or SIGTERM.
-const TOLD_TO_END: [i32; 3] = [129, 130, 143];
-/// Executions that may be made again because of chance.
-const MISHAPS: u32 = 10;
 /// Runs whose findings are merged: more of the same says nothing new.
 const MOST_RUNS: u64 = 2_000;
 
@@ -91,9 +83,9 @@ pub struct Standing {
     pub missing: BTreeSet<String>,
     pub interrupted: bool,
     pub out_of_time: bool,
-    /// Executions that were set aside because their JVMs ended every time. They are made
-    /// again when somebody goes on.
-    pub set_aside: u64,
+    /// Executions that were set aside because their JVMs ended every time, by their last
+    /// steps. They are made again when somebody goes on.
+    pub set_aside: Vec<String>,
     /// What was sampled beside it, and explored within bounds: executions, and the largest
     /// bound on preemptions that was completed.
     pub samples: Samples,
@@ -178,7 +170,7 @@ pub struct Search<'a> {
     statements: Vec<Statement>,
     given: BTreeMap<usize, (Task, RunDir)>,
     tries: BTreeMap<u64, u32>,
-    set_aside: u64,
+    set_aside: Vec<String>,
     samples: Samples,
     bounds: Bounds,
     has_enough: bool,
@@ -193,7 +185,9 @@ pub struct Search<'a> {
     failure: Option<Error>,
     interrupted: bool,
     out_of_time: bool,
-    mishaps: u32,
+    mishaps: BTreeMap<u64, u32>,
+    /// An execution had a thread that waited outside, however often it was made.
+    waits_outside: bool,
     workers: Workers,
 }
 
@@ -247,7 +241,7 @@ pub fn explore<'a>(
         statements: asked.points.clone(),
         given: BTreeMap::new(),
         tries: BTreeMap::new(),
-        set_aside: 0,
+        set_aside: Vec::new(),
         samples: Samples::default(),
         bounds: Bounds::new(asked.config),
         has_enough: false,
@@ -261,7 +255,8 @@ pub fn explore<'a>(
         failure: None,
         interrupted: false,
         out_of_time: false,
-        mishaps: 0,
+        mishaps: BTreeMap::new(),
+        waits_outside: false,
         workers: Workers::new(asked.isolate),
     };
     if let Some(state) = from {
@@ -306,7 +301,7 @@ impl<'a> Search<'a> {
                 .collect(),
             interrupted: self.interrupted,
             out_of_time: self.out_of_time,
-            set_aside: self.set_aside,
+            set_aside: self.set_aside.clone(),
             samples: self.samples.clone(),
             within: self.within_bounds(),
             has_enough: self.has_enough,
@@ -381,6 +376,7 @@ impl<'a> Search<'a> {
         if round != self.round {
             self.round = round;
             self.unfinished.clear();
+            self.set_aside.clear();
         }
     }
 
@@ -454,7 +450,7 @@ impl<'a> Search<'a> {
             self.out_of_time |= run.outcome.stopped == Some(Stopped::TimeLimit);
             return Ok(self.campaign.give_back(task)?);
         }
-        if self.is_mishap(&run.findings) {
+        if !is_killed(&run) && self.is_mishap(task, &run.findings) {
             return Ok(self.campaign.give_back(task)?);
         }
         // What it left behind may be half of what it did. A JVM that is told to end while it
@@ -521,53 +517,10 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// On a machine that is very busy a thread may seem to wait for something that
-    /// only waits for a processor, and a JVM that is told to end may still end an execution first.
-    /// So such an execution is made again, a few times.
-    fn is_mishap(&mut self, found: &Findings) -> bool {
-        let by_chance = |u: &Uncontrolled| u.cause != Cause::Other;
-        let again = self.mishaps < MISHAPS && found.uncontrolled.iter().any(by_chance);
-        self.mishaps += u32::from(again);
-        again
-    }
-
     fn out_of_hand(&mut self, found: &Findings) {
         let uncontrolled = found.uncontrolled.iter();
         let gaps = uncontrolled.map(|u| Gap::Other(u.what.clone()));
         self.missing.extend(gaps);
-    }
-
-    /// The JVM ended before it could say what it had done, or would not start. The execution is
-    /// made again a few times, then set aside: it stays open, and whoever resumes makes it.
-    fn lost(&mut self, task: &Task, run: RunResult) -> Result<(), Error> {
-        let killed = is_killed(&run);
-        let refused = !run.started && !killed && self.campaign.progress().executions == 0;
-        let tries = self.tries.entry(same(task)).or_default();
-        *tries += 1;
-        let most = if killed { KILLED_TRIES } else { TRIES };
-        if !refused && *tries < most {
-            return Ok(self.campaign.give_back(task)?);
-        }
-        self.added += 1;
-        self.session.add(run);
-        if refused {
-            // Another one will not start either.
-            let what = "the JVM ended before it could say what it had done";
-            self.missing.insert(Gap::Other(what.to_owned()));
-            self.campaign.diverged(task, [])?;
-            self.asked_enough();
-        } else {
-            self.set_aside += 1;
-        }
-        Ok(())
-    }
-
-    fn asked_enough(&mut self) {
-        while let Some(task) = self.campaign.next() {
-            if self.campaign.diverged(&task, []).is_err() {
-                return;
-            }
-        }
     }
 
     /// The statements of an execution's races, by number, and with each location
@@ -638,26 +591,6 @@ impl<'a> Search<'a> {
         }
         Ok(())
     }
-}
-
-/// Whether somebody ended the JVM. One that is told to end before the agent can take notice ends
-/// in order, without a step, by an exit code that says so.
-fn is_killed(run: &RunResult) -> bool {
-    let summary = run.findings.summary.as_ref();
-    let control = summary.and_then(|s| s.control.as_ref());
-    let told_to_end = run
-        .outcome
-        .exit
-        .is_some_and(|code| TOLD_TO_END.contains(&code));
-    run.outcome.signal.is_some()
-        || control.is_some_and(|c| c.outcome == RunEnd::Interrupted || told_to_end && c.steps == 0)
-}
-
-/// A number that an execution has however often it is handed out.
-fn same(task: &Task) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (task.round, format!("{:?}", task.job.beginning)).hash(&mut hasher);
-    hasher.finish()
 }
 
 /// All accesses to what may be this location.

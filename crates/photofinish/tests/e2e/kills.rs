@@ -14,7 +14,8 @@ use test_support::programs::{Program, children, photofinish, repeat};
 const MOST_KILLS: u32 = 12;
 /// One of so many kills hits the tool itself.
 const TOOL: u64 = 5;
-const PATIENCE: Duration = Duration::from_secs(180);
+/// One exploration on a machine that is very busy.
+const PATIENCE: Duration = Duration::from_secs(1800);
 
 /// What the Java program of the tests makes: so many classes.
 const CLASSES: u64 = 252;
@@ -124,6 +125,39 @@ fn disturbed(program: &Program, seed: u64) -> (Value, Value, [u32; 2]) {
 fn first_seed() -> u64 {
     let asked = std::env::var("PHOTOFINISH_SEED").ok();
     asked.map_or(1, |n| n.parse().expect("PHOTOFINISH_SEED is a number"))
+}
+
+/// An execution whose JVM is told to end every time is set aside and named, the others are made;
+/// whoever resumes when nobody ends it any more comes to what an undisturbed exploration says.
+#[test]
+fn an_execution_that_is_always_told_to_end_is_left_for_later() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("ends");
+    let (results, json) = (dir.path().join("results"), dir.path().join("report.json"));
+    let program = Program::own(&["ToldToEnd", file.to_str().unwrap()]);
+    let whole = undisturbed(&program);
+    assert_eq!(whole["complete"], true, "{whole}");
+
+    std::fs::write(&file, "").unwrap();
+    let explore = |resume: bool| {
+        let code = start(&program, &results, &json, resume).wait().unwrap();
+        let report = std::fs::read(&json).unwrap();
+        let report: Value = serde_json::from_slice(&report).unwrap();
+        (code.code(), report)
+    };
+    let (code, report) = explore(false);
+    let exploration = &report["exploration"];
+    assert_eq!(code, Some(75), "{report}");
+    assert_eq!(exploration["resumable"], true, "{exploration}");
+    let reasons = exploration["not_complete"].as_array().unwrap();
+    assert_eq!(reasons.len(), 1, "{exploration}");
+    let why = reasons[0].as_str().unwrap();
+    assert!(why.contains("1 execution was set aside"), "{why}");
+    assert!(why.contains("steps, the last "), "it is named: {why}");
+
+    std::fs::remove_file(&file).unwrap();
+    let (code, report) = explore(true);
+    assert_eq!(outcome(&report, code), whole, "{report}");
 }
 
 #[test]

@@ -8,7 +8,8 @@
 //! its own, and that is what counts.
 
 use super::bounded::Bounds;
-use super::{Gap, Samples, Search, is_killed, same};
+use super::mishaps::{is_killed, is_signal, same, step};
+use super::{Gap, Samples, Search};
 use crate::error::Error;
 use crate::executions::{Reuse, keys, reuse};
 use crate::launch::{Plan, RunDir};
@@ -295,6 +296,7 @@ impl<'a> Search<'a> {
         let dirs = given.into_values().map(|(_, dir)| dir);
         self.workers.stale.extend(dirs);
         self.tries.clear();
+        self.set_aside.clear();
         let diverged = |gap: &Gap| matches!(gap, Gap::Diverged { .. });
         self.missing.retain(|gap| !diverged(gap));
         self.campaign = self.asked.campaign();
@@ -349,7 +351,10 @@ impl<'a> Search<'a> {
     /// Takes in an execution of a worker, if there is nothing new about it.
     fn made(&mut self, task: Task, run: WorkerRun) -> Result<(), Error> {
         let found = Findings::from_lines(run.findings);
-        if self.is_mishap(&found) {
+        if found.uncontrolled.iter().any(is_signal) {
+            return self.killed(task);
+        }
+        if self.is_mishap(&task, &found) {
             return Ok(self.campaign.give_back(&task)?);
         }
         let shown = keys(&found);
@@ -411,6 +416,12 @@ impl<'a> Search<'a> {
             self.out_of_time = true;
             return Ok(self.campaign.give_back(&task)?);
         }
+        self.killed(task)
+    }
+
+    /// A worker came to its end over an execution: another one makes it, or, after some, a JVM of
+    /// its own.
+    fn killed(&mut self, task: Task) -> Result<(), Error> {
         let deaths = self.workers.deaths.entry(same(&task)).or_default();
         *deaths += 1;
         match *deaths < DEATHS {
@@ -440,14 +451,9 @@ fn difference(then: &Execution, now: &Execution) -> Option<String> {
     if then == now {
         return None;
     }
-    // Names of objects say nothing to anybody.
-    let word = |execution: &Execution, at: usize| {
-        let Some(step) = execution.steps.get(at) else {
-            return "the end".into();
-        };
-        let op = format!("{:?}", step.label.op);
-        let op = op.split([' ', '(']).next().unwrap_or_default();
-        format!("{op} of thread {}", step.label.thread)
+    let word = |execution: &Execution, at: usize| match execution.steps.get(at) {
+        Some(made) => step(&made.label),
+        None => "the end".into(),
     };
     let most = then.steps.len().max(now.steps.len());
     let at = (0..most).find(|at| then.steps.get(*at) != now.steps.get(*at));
