@@ -25,7 +25,14 @@ pub fn missing<R>(trace: &Trace<R>, gap: Option<Gap>) -> Vec<String> {
         Ending::Finished => (None, false),
         Ending::Unfinished => (
             Some(
-                "the trace ends before the program did: races after that are not in it".to_owned(),
+                match trace.part() {
+                    None => "the trace ends before the program did: races after that are not in it",
+                    Some(_) => {
+                        "the trace is a part of one that has no end, because it was cut off or damaged, \
+                         or because the program was killed: races after that are not in it"
+                    }
+                }
+                .to_owned(),
             ),
             false,
         ),

@@ -14,6 +14,7 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::event::ThreadId;
 use crate::linear::LinearWriter;
+use crate::merge::Gap;
 use crate::reader::Trace;
 use crate::tables::Part;
 
@@ -42,7 +43,15 @@ impl Default for Cut {
     }
 }
 
-/// Writes the chosen part to `out`; returns `out` and the number of events.
+/// What came of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Kept {
+    pub events: u64,
+    /// The first place at which synchronisation is missing in what was read.
+    pub gap: Option<Gap>,
+}
+
+/// Writes the chosen part to `out`; returns `out` and what was kept.
 ///
 /// The footer is kept, with new counts; a trace without one stays without. If
 /// reading fails at a chunk that makes no sense, what came before it has been
@@ -51,7 +60,7 @@ pub fn cut<R: Read + Seek, W: Write>(
     trace: &mut Trace<R>,
     what: &Cut,
     out: W,
-) -> Result<(W, u64), Error> {
+) -> Result<(W, Kept), Error> {
     let mut to = LinearWriter::new(out, trace.header())?;
     to.writer().tables(trace.tables())?;
     for class in trace.recorded_classes().collect::<Vec<_>>() {
@@ -70,7 +79,11 @@ pub fn cut<R: Read + Seek, W: Write>(
         _ => to.abandon()?,
     };
     let places = copied?;
-    Ok((out, places.kept))
+    let kept = Kept {
+        events: places.kept,
+        gap: places.gap,
+    };
+    Ok((out, kept))
 }
 
 /// The places of the events kept.
@@ -78,6 +91,7 @@ struct Places {
     first: u64,
     end: u64,
     kept: u64,
+    gap: Option<Gap>,
 }
 
 /// Which part of the run this is, given which part it was cut from.
@@ -137,5 +151,6 @@ fn copy_events<R: Read + Seek, W: Write>(
         first,
         end: first + kept,
         kept,
+        gap: events.gap(),
     })
 }

@@ -26,7 +26,7 @@ pub mod std_text;
 pub mod tables;
 mod writer;
 
-pub use cut::{Cut, cut};
+pub use cut::{Cut, Kept, cut};
 pub use encode::{Encoded, Encoder};
 pub use error::Error;
 pub use event::*;

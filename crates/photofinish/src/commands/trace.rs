@@ -20,11 +20,14 @@ const TOP: usize = 10;
 
 pub fn command(command: &TraceCommand) -> Result<u8, Failure> {
     let (text, missing) = match command {
-        TraceCommand::Info { file } => (info(&open(file)?, file), Vec::new()),
+        TraceCommand::Info { file } => {
+            let trace = open(file)?;
+            (info(&trace, file), missing(&trace, None))
+        }
         TraceCommand::Stats { file } => stats(&mut open(file)?)?,
         TraceCommand::Convert(args) => convert(args)?,
-        TraceCommand::Cut(args) => (cut(args)?, Vec::new()),
-        TraceCommand::Merge(args) => (merge(args)?, Vec::new()),
+        TraceCommand::Cut(args) => cut(args)?,
+        TraceCommand::Merge(args) => merge(args)?,
     };
     for text in &missing {
         say!("warning: {text}");
@@ -291,7 +294,8 @@ fn losses(exported: &Exported) -> String {
     text
 }
 
-fn cut(args: &CutArgs) -> Result<String, Failure> {
+/// What the input lacks the output lacks as well, and cannot say.
+fn cut(args: &CutArgs) -> Result<Told, Failure> {
     let mut trace = open(&args.file)?;
     let what = Cut {
         events: args.events.clone().unwrap_or(0..u64::MAX),
@@ -303,27 +307,29 @@ fn cut(args: &CutArgs) -> Result<String, Failure> {
         across_gaps: args.across_gaps,
     };
     let out = create(&args.output, &args.file)?;
-    let (out, _) = trace::cut(&mut trace, &what, BufWriter::new(out)).context("cannot cut")?;
+    let (out, kept) = trace::cut(&mut trace, &what, BufWriter::new(out)).context("cannot cut")?;
     out.into_inner()
         .map_err(|e| e.into_error())
         .context("cannot write the new trace")?;
-    Ok(summary(&open(&args.output)?, &args.output) + "\n")
+    let text = summary(&open(&args.output)?, &args.output) + "\n";
+    let gap = kept.gap.filter(|_| !args.across_gaps);
+    Ok((text, missing(&trace, gap)))
 }
 
 /// Into a file beside the output first: traces that do not belong together
 /// leave nothing behind.
-fn merge(args: &MergeArgs) -> Result<String, Failure> {
-    let mut inputs = Vec::new();
+fn merge(args: &MergeArgs) -> Result<Told, Failure> {
+    let (mut inputs, mut lacks) = (Vec::new(), Vec::new());
     for file in &args.files {
         if is_same(&args.output, file) {
             return Err(Failure::usage(
                 "the output must be another file than the inputs",
             ));
         }
-        inputs.push(Input {
-            name: file.display().to_string(),
-            trace: open(file)?,
-        });
+        let (name, trace) = (clean_lines(&file.to_string_lossy()), open(file)?);
+        let texts = missing(&trace, None).into_iter();
+        lacks.extend(texts.map(|text| format!("{name}: {text}")));
+        inputs.push(Input { name, trace });
     }
     let dir = args.output.parent().filter(|dir| *dir != Path::new(""));
     let out = tempfile::Builder::new()
@@ -350,16 +356,14 @@ fn merge(args: &MergeArgs) -> Result<String, Failure> {
         .map_err(|e| e.error)
         .with_context(|| format!("cannot write {}", args.output.display()))?;
     for name in &joined.cut_short {
-        say!("{name} was taken up to its first lost event");
+        lacks.push(format!("{name} was taken up to its first lost event"));
     }
     let of = match joined.runs {
         1 => format!("{} parts of a run", args.files.len()),
         runs => format!("{runs} runs"),
     };
-    Ok(format!(
-        "{of}\n{}\n",
-        summary(&open(&args.output)?, &args.output)
-    ))
+    let text = summary(&open(&args.output)?, &args.output);
+    Ok((format!("{of}\n{text}\n"), lacks))
 }
 
 fn is_same(a: &Path, b: &Path) -> bool {

@@ -147,6 +147,18 @@ fn recordings_of_two_runs_are_merged() {
         assert!(of_both.races().len() >= longest);
         assert!(of_both.races().len() <= of_one.races().len() + of_two.races().len());
     }
+
+    // A damaged run is taken as far as it goes, and that is said with its name.
+    let whole = std::fs::read(&files[1]).unwrap();
+    std::fs::write(&files[1], &whole[..whole.len() - 20]).unwrap();
+    let both = both.to_str().unwrap();
+    let done = trace(&["merge", &files[0], &files[1], "-o", both]);
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(75), "{said}");
+    assert!(
+        said.contains("two.pft: the trace is cut off at byte"),
+        "{said}"
+    );
 }
 
 /// Runs `detect --trace` over STD text; the exit code and the report.
@@ -254,12 +266,23 @@ fn a_damaged_trace_is_not_called_clean() {
     .unwrap();
     stdout(&trace(&["convert", &text, "-o", &whole]));
     let bytes = std::fs::read(&whole).unwrap();
-    let commands: [&[&str]; 5] = [
+    let (property, part) = (path("a.property"), path("part.pft"));
+    std::fs::write(
+        &property,
+        "event w = write *.x\nproperty written: always w -> once w\n",
+    )
+    .unwrap();
+    let commands: [&[&str]; 10] = [
         &["detect", "--detector", "fasttrack", "--trace"],
         &["predict", "--trace"],
+        &["predict", "--memory-limit", "128M", "--trace"],
+        &["predict", "--atomicity", "--trace"],
+        &["predict", "--property", &property, "--trace"],
         &["advise", "--trace"],
+        &["trace", "info"],
         &["trace", "stats"],
         &["trace", "convert", "-o", "-"],
+        &["trace", "cut", "-o", &part],
     ];
     let run = |command: &[&str], file: &str| {
         let done = photofinish().args(command).arg(file).output().unwrap();
@@ -288,6 +311,10 @@ fn a_damaged_trace_is_not_called_clean() {
             );
             assert!(!said.contains("before the program did"), "{said}");
         }
+        // What was cut from it does not blame the program either.
+        let (code, said) = run(&["detect", "--detector", "fasttrack", "--trace"], &part);
+        assert_eq!(code, 75, "{said}");
+        assert!(said.contains("a part of one that has no end"), "{said}");
     }
 }
 
