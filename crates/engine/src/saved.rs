@@ -31,6 +31,25 @@ fn read(from: &Path, number: Option<i64>) -> Result<Report, Error> {
     Report::from_json(&bytes).with_context(|| from.display().to_string())
 }
 
+/// Of what result, program and time a finding is: `R1` alone means that of the latest result.
+pub fn origin(from: &Path, number: Option<i64>, report: &Report) -> String {
+    let store = Store::open_result(from, number);
+    let of = match store {
+        Ok(store) if from != Path::new("-") => told(&store),
+        _ => from.display().to_string(),
+    };
+    let java = if report.program.exec { "" } else { "java " };
+    match &report.program.args[..] {
+        [] => format!("of {of}"),
+        args => format!("of {of}: {java}{}", args.join(" ")),
+    }
+}
+
+/// Which result of its directory this is.
+pub(crate) fn told(store: &Store) -> String {
+    format!("result {}, {} UTC", store.number(), store.made())
+}
+
 /// The scheduling points that shards of an exploration ended with.
 pub fn points(from: &Path) -> Result<Vec<String>, Error> {
     let report = load(from, None)?;

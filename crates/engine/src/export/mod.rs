@@ -14,6 +14,7 @@ mod plain;
 pub use case::{Case, Checked, check};
 
 use crate::error::Error;
+use crate::saved;
 use crate::story::{Goal, most_telling};
 use case::{Thrown, method};
 use driver::store::{Program, Schedule, Store};
@@ -73,10 +74,16 @@ pub fn export(config: &ExportConfig) -> Result<Exported, Error> {
     let store = Store::open_result(&config.results, config.number).map_err(usage)?;
     let report = store.report().map_err(usage)?;
     let finding = find(&store, &report, &config.id)?;
-    match &config.form {
-        Form::Junit { sources, resources } => junit::write(&finding, sources, resources.as_deref()),
-        Form::Plain { directory } => plain::write(&finding, directory),
-    }
+    let mut exported = match &config.form {
+        Form::Junit { sources, resources } => {
+            junit::write(&finding, sources, resources.as_deref())?
+        }
+        Form::Plain { directory } => plain::write(&finding, directory)?,
+    };
+    let (id, program) = (&finding.id, finding.program.args.join(" "));
+    let origin = format!("{id} is of {}: java {program}", saved::told(&store));
+    exported.notes.insert(0, origin);
+    Ok(exported)
 }
 
 fn usage(error: impl std::fmt::Display) -> Error {

@@ -18,6 +18,8 @@ pub fn explain(args: &Explain) -> Result<u8, Failure> {
             args.from.display()
         )));
     }
+    let origin = saved::origin(&args.from, args.result, &report);
+    text.extend(format!("  = {}\n", clean_lines(&origin)).bytes());
     say::answer(text)?;
     Ok(exit::NOTHING_FOUND)
 }

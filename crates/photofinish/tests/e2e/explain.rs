@@ -31,6 +31,8 @@ fn a_finding_is_told_at_length() {
         "happens-before",
         "may see the old value",
         "How to repair it",
+        "  = of /",
+        "result.json: java -cp ",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }

@@ -124,6 +124,8 @@ fn a_program_of_its_own_shows_the_race_with_a_jdk_alone() {
     let dir = scratch("export-plain");
     let done = export(results.path(), &[&id, "--plain", jdk::path(&dir)]);
     assert_eq!(done.status.code(), Some(0), "{}", said(&done));
+    let of = format!("{id} is of result 1, ");
+    assert!(said(&done).contains(&of), "{}", said(&done));
     let file = dir.join(format!("Courier{id}.java"));
     let ran = Command::new(jdk::home().join("bin/java"))
         .arg(&file)
