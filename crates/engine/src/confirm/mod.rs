@@ -213,7 +213,7 @@ pub fn confirm(config: &ConfirmConfig, progress: &dyn Progress) -> Result<Answer
         deadline,
         ..Tries::default()
     };
-    let stale = by_schedule::confirm(&stale, &launcher, &mut store, &mut report)?;
+    let stale = by_schedule::confirm(&stale, &launcher, (&mut store, &mut save), &mut report)?;
     report.timing.total_s = began.elapsed().as_secs_f64();
     shard::tell(config, &mut report, &tried.new);
     let mut teller = Teller {

@@ -16,6 +16,7 @@
 
 use super::{Asked, PredictConfig, directed, full, stale};
 use crate::config::{self, ControlConfig};
+use crate::confirm::Save;
 use crate::controlled_run;
 use crate::error::{Context, Error};
 use crate::launch::{Launcher, Plan, RunDir};
@@ -266,15 +267,15 @@ pub(crate) fn wanted(report: &Report) -> BTreeSet<Lines> {
         .collect()
 }
 
-/// Makes runs until each stale value of the report happened and could be compared.
-pub fn confirm(
+/// Makes runs until each stale value of the report happened and could be compared. What happened
+/// for the first time is saved at once.
+pub(crate) fn confirm(
     tries: &Tries,
     launcher: &Launcher<'_>,
-    store: &mut Writer,
+    (store, save): (&mut Writer, &mut Save<'_>),
     report: &mut Report,
 ) -> Result<Done, Error> {
-    let mut known: BTreeMap<[Stable; 2], Known> = BTreeMap::new();
-    let mut serial: Vec<Serial> = Vec::new();
+    let mut tally = Tally::default();
     let wanted = wanted(report);
     if wanted.is_empty() {
         return Ok(Done::default());
@@ -285,9 +286,11 @@ pub fn confirm(
         };
         let names = Names::new(&looked.tables);
         let at = |site: SiteId| stable(&looked.tables, site);
+        tally.runs += 1;
+        let mut is_new = false;
         for used in &looked.uses {
             let key = [at(used.read.site), at(used.act.site)];
-            let entry = known.entry(key).or_default();
+            let entry = tally.known.entry(key).or_default();
             let parts = [used.read, used.other, used.act];
             entry.sites.extend(parts.map(|part| at(part.site)));
             entry
@@ -297,6 +300,7 @@ pub fn confirm(
                 entry.hit += 1;
                 { entry.interleaved.entry(made.deed.clone()) }.or_insert_with(|| made.told.clone());
                 if entry.shown.is_none() {
+                    is_new = true;
                     let mut violation = stale::told(0, used, &looked.completed, &names);
                     violation.status = Status::Confirmed;
                     entry.shown = Some((violation, made.schedule(), made.log()));
@@ -304,22 +308,23 @@ pub fn confirm(
             }
         }
         if looked.is_serial() {
-            serial.push(Serial {
+            tally.serial.push(Serial {
                 deed: made.deed.clone(),
                 told: made.told.clone(),
                 came: came(&looked.completed, &looked.tables, &names),
             });
         }
-        match enough(&known, &serial, &wanted) {
+        if is_new {
+            let mut so_far = report.clone();
+            tally.tell(tries, store, &mut so_far);
+            save(store, &so_far);
+        }
+        match enough(&tally.known, &tally.serial, &wanted) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
     })?;
-    let tally = Tally {
-        known,
-        serial,
-        runs: done.runs,
-    };
+    tally.runs = done.runs;
     done.confirmed = tally.tell(tries, store, report);
     Ok(done)
 }
@@ -442,6 +447,8 @@ fn deed(run: &RunResult) -> (Deed, String) {
     )
 }
 
+/// What the runs have shown so far.
+#[derive(Default)]
 struct Tally {
     known: BTreeMap<[Stable; 2], Known>,
     serial: Vec<Serial>,
@@ -450,11 +457,11 @@ struct Tally {
 
 impl Tally {
     /// Says in the report what came of each; how many were made to happen.
-    fn tell(self, tries: &Tries, store: &mut Writer, report: &mut Report) -> usize {
+    fn tell(&self, tries: &Tries, store: &mut Writer, report: &mut Report) -> usize {
         let mut confirmed = 0;
-        for entry in self.known.into_values() {
-            let trials = trials(&entry, &self.serial, self.runs);
-            let Some((mut shown, mut schedule, log)) = entry.shown else {
+        for entry in self.known.values() {
+            let trials = trials(entry, &self.serial, self.runs);
+            let Some((mut shown, mut schedule, log)) = entry.shown.clone() else {
                 continue;
             };
             confirmed += 1;

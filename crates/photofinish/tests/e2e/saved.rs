@@ -12,9 +12,13 @@ const PATIENCE: Duration = Duration::from_secs(150);
 const LOOK: Duration = Duration::from_millis(50);
 
 fn start(results: &Path, args: &[&str]) -> Child {
+    start_on("TwoRaces", results, args)
+}
+
+fn start_on(program: &str, results: &Path, args: &[&str]) -> Child {
     let mut tool = photofinish();
     tool.args(args).args(["--quiet", "--results"]).arg(results);
-    tool.arg("--").args(&Program::own(&["TwoRaces"]).args);
+    tool.arg("--").args(&Program::own(&[program]).args);
     tool.stdout(Stdio::null()).stderr(Stdio::null());
     tool.spawn().unwrap()
 }
@@ -77,6 +81,18 @@ fn a_killed_confirm_leaves_the_pairs_that_it_tried() {
         assert_eq!(report["command"], command[0]);
         replays(results.path(), &with_status(&report, "confirmed")[0]);
     }
+}
+
+/// A value that was stale in one of the first runs; the others are made because there is no second
+/// serial order to compare it with.
+#[test]
+fn a_killed_prediction_leaves_the_stale_values_that_it_made_happen() {
+    let results = tempfile::tempdir().unwrap();
+    let command = ["predict", "--atomicity", "--confirm"];
+    let child = start_on("SetBetween", results.path(), &command);
+    let confirmed = |report: &Value| report["atomicity"][0]["status"] == "confirmed";
+    kill_when(child, results.path(), confirmed);
+    replays(results.path(), "A1");
 }
 
 #[test]
