@@ -28,12 +28,13 @@ fn properties(args: &[&str], spec: &str) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn authentication_is_predicted_broken_with_if_and_not_with_while() {
+fn authentication_is_broken_with_if_and_not_with_while() {
     let status = |way| properties(&["predict.Authentication", way], "authentication.spec");
-    // On a busy machine a run may go wrong by itself; then another one is made.
-    let mut runs = (0..5).map(|_| status("if"));
-    let went_well = runs.find(|s| s["authenticated"] != "observed");
-    assert_eq!(went_well.unwrap()["authenticated"], "predicted");
+    // Predicted; or observed, where the machine let the task run first: nothing orders the
+    // two, so both are right.
+    let broken = ["predicted", "observed"];
+    let with_if = &status("if")["authenticated"];
+    assert!(broken.contains(&with_if.as_str()), "{with_if}");
     assert_eq!(status("while")["authenticated"], "holds");
 }
 
