@@ -117,7 +117,10 @@ impl Disk {
     /// None where that is not allowed; then the test named `test` cannot run, which
     /// is said.
     pub fn mount(test: &str, name: &str, size: &str) -> Option<Disk> {
-        let dir = scratch(name);
+        Disk::mount_at(test, scratch(name), size)
+    }
+
+    pub fn mount_at(test: &str, dir: PathBuf, size: &str) -> Option<Disk> {
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", &format!("size={size}"), "none"]);
         let done = mount.arg(&dir).stderr(Stdio::null()).status();

@@ -1,7 +1,7 @@
 //! The README's table of exit codes, on a program without a race that looks like
 //! one with: a suspicion makes no 66, with any command.
 
-use test_support::programs::{Detected, Program};
+use test_support::programs::{Detected, Program, photofinish, scratch};
 
 fn handed(args: &[&str]) -> Program {
     Program::own(&[&["Handed"], args].concat())
@@ -32,6 +32,18 @@ fn a_suspicion_is_no_finding() {
         let done = run(&[command]);
         assert_eq!(done.code, Some(0), "{command}: {}", done.stderr);
     }
+}
+
+#[test]
+fn what_was_not_exercised_is_not_clean_when_it_is_shown_again() {
+    let dir = scratch("not-exercised");
+    let json = dir.join("r.json");
+    let json = json.to_str().unwrap();
+    let done = Program::own(&["Brief"]).under(&["detect", "--json", json]);
+    assert_eq!(done.status.code(), Some(4));
+    let shown = photofinish().args(["report", json]).output().unwrap();
+    let said = String::from_utf8_lossy(&shown.stderr);
+    assert_eq!(shown.status.code(), Some(4), "{said}");
 }
 
 #[test]

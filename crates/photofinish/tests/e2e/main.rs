@@ -21,6 +21,7 @@ mod hunt;
 mod hunt_ends;
 mod kills;
 mod known;
+mod library;
 mod maven;
 mod may_trigger;
 mod memory;
