@@ -4,7 +4,7 @@
 //! The version is read from the JDK's `release` file, which costs nothing;
 //! only where that is missing is the JVM asked, which costs a start-up.
 
-use crate::lineage;
+use crate::{lineage, secrets};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -104,6 +104,7 @@ impl Java {
 fn command(path: &Path) -> Command {
     let mut command = Command::new(path);
     lineage::mark(&mut command);
+    secrets::remove(&mut command);
     command
 }
 

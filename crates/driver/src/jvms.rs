@@ -14,6 +14,7 @@ use crate::interrupt::Interrupts;
 use crate::options::{agent_option, jvm_flags};
 use crate::process::{self, Event, GRACE, Input, Job, Outcome, Output, Running, Stopped};
 use crate::run::{RunError, Waiting, read_findings, read_json};
+use crate::secrets;
 use findings::finding::Findings;
 use protocol::jvms::{DIRECTORY, Jvm, JvmsRequest};
 use protocol::{Fatal, RunRequest, files};
@@ -87,6 +88,7 @@ pub fn run_command(
         TOOL_OPTIONS,
         tool_options(request, std::env::var_os(TOOL_OPTIONS)),
     );
+    secrets::remove(&mut command);
     let deadline = request
         .time_limit
         .and_then(|limit| Instant::now().checked_add(limit));

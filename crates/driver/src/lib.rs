@@ -3,6 +3,7 @@
 //! ```text
 //! java      which java, and is it good enough
 //! lineage   a java that leads back to us
+//! secrets   what programs do not inherit of our environment
 //! library   the agent, from inside this binary to a file the JVM can load
 //! options   how a JVM is started with the agent, and its flags
 //! process   runs of programs: their output untouched, every wait bounded
@@ -33,6 +34,7 @@ pub mod pool;
 pub mod process;
 pub mod run;
 pub mod scratch;
+pub mod secrets;
 pub mod store;
 mod tap;
 mod worker;

@@ -163,7 +163,9 @@ fn absolute(directory: &Path, class_path: &str) -> String {
 /// Runs it as its reader will; why it does not show the finding.
 fn run(finding: &Finding, file: &Path) -> Result<(), String> {
     let java: PathBuf = finding.program.java.clone();
-    let mut child = Command::new(&java)
+    let mut command = Command::new(&java);
+    driver::secrets::remove(&mut command);
+    let mut child = command
         .arg(file)
         .current_dir(&finding.program.directory)
         .env_remove("JAVA_TOOL_OPTIONS")
