@@ -6,9 +6,12 @@
 use crate::error::Error;
 use crate::plan::{Plan, Seen};
 use crate::queue::Stored;
+use crate::replays::{self, Schedules};
 use crate::unit::{self, Campaign, End, KeptSchedule, Outcome};
+use findings::confirmed::{Deadlock, Failure};
 use findings::group;
 use findings::result::{Race, Report, Status};
+use findings::text::counted;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 
@@ -20,6 +23,9 @@ const MOST_RUNS: usize = 1_000;
 
 /// Units that were given up, and messages that were refused, are listed up to so many.
 const MOST_LISTED: usize = 100;
+
+/// And of each program in its report.
+const MOST_TOLD: usize = 10;
 
 /// Points of a curve.
 const MOST_POINTS: usize = 400;
@@ -33,6 +39,8 @@ pub struct Account {
     pub executions: u64,
     /// Seconds that workers worked.
     pub seconds: f64,
+    /// What the coordinator says of units that were published; without it, what follows from the results.
+    pub published: Option<u64>,
     pub given_up: u64,
     pub why_given_up: Vec<(String, String)>,
     pub refused: u64,
@@ -54,8 +62,12 @@ pub struct ProgramAccount {
     pub executions: u64,
     pub units: u64,
     pub seconds: f64,
-    /// By the names that they have in the report.
-    pub schedules: BTreeMap<String, KeptSchedule>,
+    /// Units without a usable result, and of the first of them why.
+    lost: u64,
+    why_lost: Vec<(String, String)>,
+    /// Runs in all; the report lists the first of them.
+    runs: u64,
+    schedules: Schedules,
     known: BTreeMap<String, Status>,
     /// Every unit so far exercised nothing.
     idle: bool,
@@ -146,6 +158,7 @@ impl Account {
             campaign: campaign.clone(),
             executions: 0,
             seconds: 0.0,
+            published: None,
             given_up: 0,
             why_given_up: Vec::new(),
             refused: 0,
@@ -157,6 +170,12 @@ impl Account {
         }
     }
 
+    /// Units that were published.
+    pub fn made(&self) -> u64 {
+        let told = self.published.map(|told| told.max(self.plan.done()));
+        told.unwrap_or_else(|| self.plan.made())
+    }
+
     /// Takes a stored result. What is no result of this campaign's is refused and counted,
     /// and the line says why.
     pub fn add(&mut self, stored: &Stored) -> Result<Gain, Error> {
@@ -165,6 +184,9 @@ impl Account {
         let taken = self.take(stored);
         if let Err(error) = &taken {
             self.refused += 1;
+            if let Some(program) = self.plan.program_of(&stored.unit) {
+                self.programs[program as usize].lose(&stored.unit, &error.to_string());
+            }
             if self.why_refused.len() < MOST_LISTED {
                 self.why_refused.push(error.to_string());
             }
@@ -223,6 +245,7 @@ impl Account {
             End::Done { report, schedules } => (*report, schedules),
             End::GivenUp { why } => {
                 self.given_up += 1;
+                program.lose(&id, &format!("it was given up: {why}"));
                 if self.why_given_up.len() < MOST_LISTED {
                     self.why_given_up.push((id, why));
                 }
@@ -233,8 +256,7 @@ impl Account {
             }
         };
         program.idle &= report.not_exercised;
-        let new = program.news(&report);
-        let merged = program.fold(report, schedules);
+        let (new, merged) = program.fold(report, schedules, &id);
         // Pairs that are suspected, and not yet made to happen.
         for (key, _) in &new {
             let open = |race: &&Race| race.fingerprint == *key && race.status < Status::Confirmed;
@@ -264,6 +286,16 @@ impl Account {
 
     /// The report of a program, as `campaign report` shows it.
     pub fn report(&self, program: usize) -> Report {
+        self.told(program, |_| None).0
+    }
+
+    /// The same with schedules, under the names that they have now. `command` replays the schedule of a name, if
+    /// it is kept somewhere.
+    pub fn told(
+        &self,
+        program: usize,
+        command: impl Fn(&str) -> Option<String>,
+    ) -> (Report, Vec<KeptSchedule>) {
         let account = &self.programs[program];
         let described = &self.campaign.programs[program];
         let mut report = account.report.clone().unwrap_or_else(|| {
@@ -278,98 +310,72 @@ impl Account {
                 .warnings
                 .push("no unit of this program has a result yet".into());
         }
-        let own = format!("p{program}-");
-        let lost = self
-            .why_given_up
-            .iter()
-            .filter(|(unit, _)| unit.starts_with(&own));
-        for (unit, why) in lost.take(10) {
-            report
-                .warnings
-                .push(format!("unit {unit} was given up: {why}"));
-            report.limit_reached = true;
-        }
+        account.tell_lost(&mut report);
         report.schedules = (account.executions > 1).then(|| findings::exploration::Schedules {
             tried: account.executions,
             different: account.orders.len() as u64,
             ..Default::default()
         });
         report.timing.total_s = account.seconds;
-        report
+        let schedules = replays::named(&mut report, &account.schedules, command);
+        (report, schedules)
     }
 }
 
 /// Kind, status, name and place.
 type Words = (&'static str, String, String, String);
 
+/// Findings by fingerprint, or by id in the report.
+type News = Vec<(String, Words)>;
+
 impl ProgramAccount {
     pub fn findings(&self) -> usize {
         self.known.len()
     }
 
-    /// What the report has that is new here, or stronger.
-    fn news(&mut self, report: &Report) -> Vec<(String, Words)> {
-        let mut new = Vec::new();
-        for race in &report.races {
-            let known = self.known.get(&race.fingerprint);
-            if known.is_none_or(|known| *known < race.status) {
-                self.known.insert(race.fingerprint.clone(), race.status);
-                new.push((race.fingerprint.clone(), race_words(race)));
-            }
+    fn lose(&mut self, unit: &str, why: &str) {
+        self.lost += 1;
+        if self.why_lost.len() < MOST_TOLD {
+            self.why_lost.push((unit.to_owned(), why.to_owned()));
         }
-        let deadlocks = report.deadlocks.iter().map(|d| {
-            let threads: Vec<&str> = d.threads.iter().map(|t| t.thread.as_str()).collect();
-            let place = d.threads.first().and_then(|t| t.stack.first());
-            let key = format!(
-                "{} {}",
-                d.kind,
-                d.threads
-                    .iter()
-                    .map(|t| format!("{}@{}", t.thread, place_of(t.stack.first())))
-                    .collect::<Vec<_>>()
-                    .join(" ")
-            );
-            (
-                key,
-                (
-                    "deadlock",
-                    d.kind.clone(),
-                    threads.join(", "),
-                    place_of(place),
-                ),
-            )
-        });
-        let failures = report.failures.iter().map(|f| {
-            let class = f.exception.split(':').next().unwrap_or_default();
-            let place = place_of(f.stack.first());
-            (
-                format!("{class} {place}"),
-                ("failure", "uncaught".to_owned(), f.exception.clone(), place),
-            )
-        });
-        for (key, words) in deadlocks.chain(failures) {
-            if self.known.insert(key.clone(), Status::Confirmed).is_none() {
-                new.push((key, words));
-            }
-        }
-        new
     }
 
-    fn fold(&mut self, mut new: Report, schedules: Vec<KeptSchedule>) -> &Report {
-        let ids: Vec<(String, Race)> = match schedules.is_empty() {
-            true => Vec::new(),
-            false => new
-                .races
-                .iter()
-                .map(|race| (race.id.clone(), race.clone()))
-                .collect(),
-        };
-        let merged = match self.report.take() {
+    /// What was not looked at may have what nobody found.
+    fn tell_lost(&self, report: &mut Report) {
+        for (unit, why) in &self.why_lost {
+            report.warnings.push(format!("unit {unit}: {why}"));
+        }
+        let more = self.lost - self.why_lost.len() as u64;
+        if more > 0 {
+            let units = counted(more, "unit has", "units have");
+            report.warnings.push(format!("{units} no result besides"));
+        }
+        report.limit_reached |= self.lost > 0;
+        if self.runs > MOST_RUNS as u64 {
+            report.warnings.push(format!(
+                "of {} runs the first {MOST_RUNS} are listed; all are counted",
+                self.runs
+            ));
+        }
+    }
+
+    /// Adds a report. What it has that is new here, or stronger, and what is known now.
+    fn fold(
+        &mut self,
+        mut new: Report,
+        schedules: Vec<KeptSchedule>,
+        unit: &str,
+    ) -> (News, &Report) {
+        replays::unpack(&mut new, schedules, unit, &mut self.schedules);
+        let races: Vec<Race> = new.races.clone();
+        let stuck: Vec<Deadlock> = new.deadlocks.clone();
+        let failures: Vec<Failure> = new.failures.clone();
+        let runs = new.runs.len() as u64;
+        let mut merged = match self.report.take() {
             Some(mut report) => {
-                if report.runs.len() >= MOST_RUNS {
-                    new.runs.clear();
-                }
-                new.runs.truncate(MOST_RUNS);
+                // Runs are numbered on, also those that are not listed.
+                number_on(&mut new, self.runs - report.runs.len() as u64);
+                new.runs.truncate(MOST_RUNS - report.runs.len());
                 report.absorb(new);
                 report
             }
@@ -378,24 +384,66 @@ impl ProgramAccount {
                 new
             }
         };
-        for kept in schedules {
-            let (id, rest) = match kept.schedule.name.split_once('.') {
-                Some((id, rest)) => (id, format!(".{rest}")),
-                None => (kept.schedule.name.as_str(), String::new()),
-            };
-            let race = ids.iter().find(|(known, _)| known == id);
-            let Some(race) = race.and_then(|(_, race)| merged.find(race)) else {
-                continue;
-            };
-            let name = format!("{}{rest}", race.id);
-            self.schedules.entry(name.clone()).or_insert_with(|| {
-                let mut kept = kept;
-                kept.schedule.name = name;
-                kept
-            });
+        self.runs += runs;
+        replays::retain(&mut merged, &mut self.schedules);
+        let mut news = self.new_races(&races);
+        let same = |it: &Deadlock| merged.deadlocks.iter().find(|known| known.same(it));
+        let stuck = stuck.iter().filter_map(same);
+        let stuck = stuck.map(|known| (known.id.clone(), deadlock_words(known)));
+        let same = |it: &Failure| merged.failures.iter().find(|known| known.same(it));
+        let failures = failures.iter().filter_map(same);
+        let failures = failures.map(|known| (known.id.clone(), failure_words(known)));
+        for (key, words) in stuck.chain(failures) {
+            if self.known.insert(key.clone(), Status::Confirmed).is_none() {
+                news.push((key, words));
+            }
         }
-        self.report.insert(merged)
+        (news, self.report.insert(merged))
     }
+
+    fn new_races(&mut self, races: &[Race]) -> News {
+        let mut new = Vec::new();
+        for race in races {
+            let known = self.known.get(&race.fingerprint);
+            if known.is_none_or(|known| *known < race.status) {
+                self.known.insert(race.fingerprint.clone(), race.status);
+                new.push((race.fingerprint.clone(), race_words(race)));
+            }
+        }
+        new
+    }
+}
+
+/// Moves the numbers of the runs that first showed something.
+fn number_on(report: &mut Report, by: u64) {
+    let races = report.races.iter_mut().map(|it| &mut it.first_run);
+    let deadlocks = report.deadlocks.iter_mut().map(|it| &mut it.first_run);
+    let failures = report.failures.iter_mut().map(|it| &mut it.first_run);
+    for first in races.chain(deadlocks).chain(failures) {
+        // A report of a single run leaves the number out.
+        *first = (*first).max(1) + by;
+    }
+}
+
+fn deadlock_words(deadlock: &Deadlock) -> Words {
+    let threads = deadlock.threads.iter().map(|it| it.thread.as_str());
+    let first = deadlock.threads.first().and_then(|it| it.stack.first());
+    (
+        "deadlock",
+        deadlock.kind.clone(),
+        threads.collect::<Vec<_>>().join(", "),
+        place_of(first),
+    )
+}
+
+fn failure_words(failure: &Failure) -> Words {
+    let place = place_of(failure.stack.first());
+    (
+        "failure",
+        "uncaught".to_owned(),
+        failure.exception.clone(),
+        place,
+    )
 }
 
 fn race_words(race: &Race) -> Words {

@@ -1,8 +1,11 @@
 //! The coordinator: publishes units as long as there is a budget, and folds results into the
 //! account. It keeps no state that the queue does not have. When it is restarted, it folds all results again
-//! and publishes what has none; the queue keeps of each unit one.
+//! and publishes what has none; the queue keeps of each unit one. It does the same while nothing comes in: a unit that
+//! a worker refused, or that the server lost, is given out again. When the time is over, it takes back what nobody has begun
+//! ([`crate::closing`]), and waits for the rest.
 
 use crate::account::Account;
+use crate::closing::withdraw;
 use crate::error::Error;
 use crate::patience::patiently;
 use crate::queue::Queue;
@@ -75,7 +78,9 @@ pub async fn coordinate<Q: Queue>(
     let deadline = budget
         .seconds
         .map(|seconds| account.campaign.started + seconds);
+    let quiet = 3 * account.campaign.budget.lease();
     let (mut window, mut next_look) = (LEAST, Instant::now());
+    let (mut idle, mut heard) = (false, Instant::now());
     loop {
         if stop.load(Ordering::Relaxed) {
             return Ok(Ended::Interrupted);
@@ -88,6 +93,7 @@ pub async fn coordinate<Q: Queue>(
             let workers = patiently(|| queue.workers()).await?;
             let jobs: u64 = workers.iter().map(|worker| u64::from(worker.jobs)).sum();
             window = (AHEAD * jobs).max(LEAST);
+            patiently(|| queue.set_made(account.plan.made())).await?;
             watcher.progress(account);
         }
         let late = deadline.is_some_and(|deadline| now() > deadline);
@@ -98,14 +104,26 @@ pub async fn coordinate<Q: Queue>(
             };
             units.push(unit);
         }
+        if idle && heard.elapsed() > quiet {
+            heard = Instant::now();
+            units.extend(account.plan.missing());
+        }
         patiently(|| queue.publish(&units)).await?;
-        if units.is_empty() && account.plan.outstanding() == 0 {
+        if late {
+            withdraw(queue, &mut account.plan).await?;
+        }
+        if account.plan.outstanding() == 0 && (late || units.is_empty()) {
+            patiently(|| queue.set_made(account.plan.made())).await?;
             patiently(|| queue.set_state(State::Done)).await?;
             watcher.progress(account);
             return Ok(Ended::Done);
         }
         let wait = Duration::from_millis(500);
         let read = patiently(|| queue.results(account.sequence, BATCH, wait)).await?;
+        idle = read.is_empty();
+        if !idle {
+            heard = Instant::now();
+        }
         for stored in &read {
             if let Err(error) = account.add(stored) {
                 watcher.refused(&error);

@@ -4,6 +4,7 @@
 //! ```text
 //! campaign.json   the description
 //! state           running, stopped or done
+//! made            how many units were published
 //! pieces/DIGEST   the bundle
 //! results         frames: length, time, name, message; only ever appended to
 //! workers.json    what the workers said last
@@ -322,6 +323,15 @@ impl Queue for Embedded {
     async fn set_state(&self, state: State) -> Result<(), Error> {
         let text = serde_json::to_vec(&state).unwrap_or_default();
         write(&self.shared.dir.join("state"), &text)
+    }
+
+    async fn set_made(&self, made: u64) -> Result<(), Error> {
+        write(&self.shared.dir.join("made"), made.to_string().as_bytes())
+    }
+
+    async fn made(&self) -> Result<Option<u64>, Error> {
+        let text = std::fs::read_to_string(self.shared.dir.join("made"));
+        Ok(text.ok().and_then(|text| text.parse().ok()))
     }
 
     async fn tell(&self, status: &WorkerStatus) -> Result<(), Error> {

@@ -1,11 +1,9 @@
 //! A unit of work done by the engine, in this process and on the caller's thread.
 
 use crate::bundle;
-use crate::unit::{Campaign, End, KeptSchedule, Launch, Outcome, Task, Unit};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
+use crate::replays;
+use crate::unit::{Campaign, End, Launch, Outcome, Task, Unit};
 use driver::scratch::Scratch;
-use driver::store::Store;
 use engine::confirm::{ConfirmConfig, Pairs};
 use engine::detect::{DetectConfig, Scheduler};
 use engine::{ControlConfig, Cut, LaunchConfig, Output, Silent};
@@ -13,9 +11,6 @@ use findings::result::{Report, Status};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-/// Schedules that go with a result, in bytes.
-const MOST_SCHEDULES: usize = 4 << 20;
 
 /// How long the trials of a unit may take in all.
 const TRIALS: Duration = Duration::from_secs(120);
@@ -42,8 +37,9 @@ pub fn execute(unit: &Unit, campaign: &Campaign, place: &Path, machine: &Machine
     let made = Scratch::create()
         .map_err(|error| format!("cannot make a directory for results: {error}"))
         .and_then(|results| {
-            let made = make(unit, campaign, place, machine, results.path())?;
-            Ok((schedules(results.path(), &made.report), made))
+            let mut made = make(unit, campaign, place, machine, results.path())?;
+            let schedules = replays::pack(results.path(), &mut made.report, &unit.id());
+            Ok((schedules, made))
         });
     match made {
         Ok((schedules, made)) => Outcome {
@@ -153,36 +149,17 @@ fn make(
             }
         }
     };
-    forget_commands(&mut made.report);
     // Where the bundle lay is of no interest, and differs from worker to worker.
     made.report.program.args = program.original.clone();
     Ok(made)
-}
-
-/// Commands that replay from the worker's own directory, which is gone. The schedules go with the
-/// result.
-fn forget_commands(report: &mut Report) {
-    for race in &mut report.races {
-        race.replay = None;
-        race.outcomes
-            .iter_mut()
-            .for_each(|outcome| outcome.replay = None);
-    }
-    report
-        .deadlocks
-        .iter_mut()
-        .for_each(|deadlock| deadlock.replay = None);
-    report
-        .failures
-        .iter_mut()
-        .for_each(|failure| failure.replay = None);
 }
 
 fn detect_kind(name: &str) -> Result<detect::Kind, String> {
     detect::Kind::named(name).ok_or_else(|| format!("this version knows no detector {name:?}"))
 }
 
-fn launch(from: &Launch, program: Vec<String>, machine: &Machine) -> LaunchConfig {
+/// How the program is started, whoever does it.
+pub fn launch(from: &Launch, program: Vec<String>, machine: &Machine) -> LaunchConfig {
     LaunchConfig {
         include: from.include.clone(),
         exclude: from.exclude.clone(),
@@ -199,33 +176,6 @@ fn launch(from: &Launch, program: Vec<String>, machine: &Machine) -> LaunchConfi
         keep: None,
         program: program.into_iter().map(Into::into).collect(),
     }
-}
-
-/// The schedules of what the report lists, as far as they are not too long to send.
-fn schedules(results: &Path, report: &Report) -> Vec<KeptSchedule> {
-    if report.races.is_empty() {
-        return Vec::new();
-    }
-    let Ok(store) = Store::open(results) else {
-        return Vec::new();
-    };
-    let names = store.schedules().unwrap_or_default();
-    let mut left = MOST_SCHEDULES;
-    let mut kept = Vec::new();
-    for name in names {
-        let Ok((schedule, log)) = store.schedule(&name) else {
-            continue;
-        };
-        if log.len() > left {
-            continue;
-        }
-        left -= log.len();
-        kept.push(KeptSchedule {
-            schedule,
-            log: BASE64.encode(log),
-        });
-    }
-    kept
 }
 
 /// What a unit that computes nothing reports: for every thirteenth seed a suspicion, never more,

@@ -9,8 +9,10 @@
 //! plan         units from arms, and which arms there are
 //! account      results folded into reports, counts and curves
 //! execute      a unit done by the engine
+//! replays      schedules that come with results
 //! worker       takes units, stores outcomes
 //! coordinator  publishes units, reads results
+//! closing      takes units back when the time is over
 //! suite        the tests of a class directory, each a program
 //! page         the live page
 //! ```
@@ -22,6 +24,7 @@
 pub mod account;
 pub mod bandit;
 pub mod bundle;
+mod closing;
 pub mod coordinator;
 pub mod embedded;
 mod error;
@@ -31,6 +34,7 @@ pub mod page;
 pub mod patience;
 pub mod plan;
 pub mod queue;
+pub mod replays;
 pub mod suite;
 pub mod unit;
 pub mod worker;

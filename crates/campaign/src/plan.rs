@@ -7,7 +7,7 @@ use crate::bandit::Bandit;
 use crate::error::Error;
 use crate::unit::{Budget, Campaign, Outcome, Task, Unit, is_name};
 use findings::result::{Race, Report};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of the arm whose free runs look for suspicious pairs, among the strategies.
 pub const HYBRID: &str = "hybrid";
@@ -31,6 +31,8 @@ pub struct Plan {
     /// Units that were made, and those with a result.
     made: u64,
     done: u64,
+    /// Units that were made, and taken back before anybody began them.
+    withdrawn: BTreeSet<(usize, u32)>,
 }
 
 #[derive(Debug)]
@@ -123,6 +125,7 @@ impl Plan {
             bandit: Bandit::new(f64::from(budget.floor_percent) / 100.0),
             made: 0,
             done: 0,
+            withdrawn: BTreeSet::new(),
         };
         for program in 0..campaign.programs.len() as u32 {
             if let Some(micros) = budget.simulated_micros {
@@ -179,6 +182,10 @@ impl Plan {
         let digits: String = first.fingerprint.chars().take(16).collect();
         let mut report = Report::new(like.tool.clone(), "campaign", like.program.clone());
         report.races = races;
+        // Those are of other units.
+        for (_, replay) in report.replays_mut() {
+            *replay = None;
+        }
         let kind = Kind::Confirm(Box::new(report));
         self.add(
             format!("p{program}-pair-{digits}"),
@@ -213,6 +220,7 @@ impl Plan {
         }
         arm.set_done(outcome.index);
         self.done += 1;
+        self.withdrawn.remove(&(at, outcome.index));
         if arm.next >= arm.most {
             self.bandit.close(at);
         }
@@ -229,12 +237,31 @@ impl Plan {
     /// Units without a result that were made before: a coordinator that was restarted
     /// publishes them again, and the queue keeps those that it knows.
     pub fn missing(&self) -> Vec<Unit> {
-        let of = |arm: &Arm| {
-            let open = (0..arm.next).filter(|index| !arm.is_done(*index));
+        let of = |(at, arm): (usize, &Arm)| {
+            let is_open =
+                |index: &u32| !arm.is_done(*index) && !self.withdrawn.contains(&(at, *index));
+            let open = (0..arm.next).filter(is_open);
             open.map(|index| arm.unit(index, &self.campaign, &self.budget))
                 .collect::<Vec<_>>()
         };
-        self.arms.iter().flat_map(of).collect()
+        self.arms.iter().enumerate().flat_map(of).collect()
+    }
+
+    /// Nobody will begin this unit any more. Somebody who began it before may still store its result.
+    pub fn withdraw(&mut self, unit: &Unit) {
+        let Some(&at) = self.by_name.get(&unit.arm) else {
+            return;
+        };
+        let arm = &self.arms[at];
+        if unit.index < arm.next && !arm.is_done(unit.index) {
+            self.withdrawn.insert((at, unit.index));
+        }
+    }
+
+    /// The program of a unit of this name.
+    pub fn program_of(&self, unit: &str) -> Option<u32> {
+        let (arm, _) = unit.rsplit_once('-')?;
+        Some(self.arms[*self.by_name.get(arm)?].program)
     }
 
     /// The next unit; none if there is no more to do.
@@ -266,7 +293,7 @@ impl Plan {
     }
 
     pub fn made(&self) -> u64 {
-        self.made
+        self.made - self.withdrawn.len() as u64
     }
 
     pub fn done(&self) -> u64 {
@@ -275,7 +302,7 @@ impl Plan {
 
     /// Units that were made and have no result.
     pub fn outstanding(&self) -> u64 {
-        self.made - self.done
+        self.made() - self.done
     }
 
     /// Arms with the units that they were given and those with a result.

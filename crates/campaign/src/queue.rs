@@ -97,6 +97,10 @@ pub trait Queue: Send + Sync + 'static {
     fn state(&self) -> impl Future<Output = Answer<State>> + Send;
     fn set_state(&self, state: State) -> impl Future<Output = Answer<()>> + Send;
 
+    /// Says how many units were published so far, and what was said last.
+    fn set_made(&self, made: u64) -> impl Future<Output = Answer<()>> + Send;
+    fn made(&self) -> impl Future<Output = Answer<Option<u64>>> + Send;
+
     /// Says what a worker does.
     fn tell(&self, status: &WorkerStatus) -> impl Future<Output = Answer<()>> + Send;
     /// Workers that said something of late.

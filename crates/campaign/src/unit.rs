@@ -141,25 +141,21 @@ pub enum Task {
     Simulated { micros: u64, seed: u64 },
 }
 
-impl Unit {
+/// Which unit it is. Every version can read that much, also where it does not know the task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    pub campaign: String,
+    pub arm: String,
+    pub index: u32,
+    pub program: u32,
+}
+
+impl Head {
     pub fn id(&self) -> String {
         id(&self.arm, self.index)
     }
 
-    /// What is being done, in a few words.
-    pub fn words(&self, campaign: &Campaign) -> String {
-        let program = campaign.programs.get(self.program as usize);
-        let name = program.map_or("?", |program| &program.name);
-        match &self.task {
-            Task::Detect {
-                scheduler, runs, ..
-            } => format!("{name}: {runs} runs, {scheduler}"),
-            Task::Confirm { trials, .. } => format!("{name}: {trials} trials of a pair"),
-            Task::Simulated { .. } => format!("{name}: simulated"),
-        }
-    }
-
-    /// Whether it belongs to this campaign and can be done at all.
+    /// Whether it is a unit of this campaign.
     pub fn check(&self, campaign: &Campaign) -> Result<(), Error> {
         let wrong = |why: String| Err(Error::Refused(why));
         if self.campaign != campaign.name {
@@ -182,6 +178,49 @@ impl Unit {
             ));
         }
         Ok(())
+    }
+
+    /// What is stored for a unit that nobody can do.
+    pub fn given_up(&self, worker: &str, why: impl Into<String>) -> Outcome {
+        Outcome {
+            campaign: self.campaign.clone(),
+            arm: self.arm.clone(),
+            index: self.index,
+            program: self.program,
+            worker: worker.to_owned(),
+            seconds: 0.0,
+            executions: 0,
+            orders: Vec::new(),
+            end: End::GivenUp { why: why.into() },
+        }
+    }
+}
+
+impl Unit {
+    pub fn id(&self) -> String {
+        id(&self.arm, self.index)
+    }
+
+    pub fn head(&self) -> Head {
+        Head {
+            campaign: self.campaign.clone(),
+            arm: self.arm.clone(),
+            index: self.index,
+            program: self.program,
+        }
+    }
+
+    /// What is being done, in a few words.
+    pub fn words(&self, campaign: &Campaign) -> String {
+        let program = campaign.programs.get(self.program as usize);
+        let name = program.map_or("?", |program| &program.name);
+        match &self.task {
+            Task::Detect {
+                scheduler, runs, ..
+            } => format!("{name}: {runs} runs, {scheduler}"),
+            Task::Confirm { trials, .. } => format!("{name}: {trials} trials of a pair"),
+            Task::Simulated { .. } => format!("{name}: simulated"),
+        }
     }
 }
 
@@ -237,17 +276,7 @@ impl Outcome {
 
     /// Of a unit that nobody can do.
     pub fn given_up(unit: &Unit, worker: &str, why: impl Into<String>) -> Outcome {
-        Outcome {
-            campaign: unit.campaign.clone(),
-            arm: unit.arm.clone(),
-            index: unit.index,
-            program: unit.program,
-            worker: worker.to_owned(),
-            seconds: 0.0,
-            executions: 0,
-            orders: Vec::new(),
-            end: End::GivenUp { why: why.into() },
-        }
+        unit.head().given_up(worker, why)
     }
 }
 

@@ -4,6 +4,7 @@
 //! ```text
 //! take ─ decode ─ (result there already?) ─ bundle ─ engine ─ store ─ finish
 //!          │no work: refused                  │wrong digest: given back, after some times given up
+//!          │a task that this version does not know: given back, after some times given up
 //! ```
 //!
 //! While the engine works, the lease is extended. A worker that dies in between leaves
@@ -15,7 +16,7 @@ use crate::error::Error;
 use crate::execute::{Machine, execute};
 use crate::patience::patiently;
 use crate::queue::{Queue, Taken};
-use crate::unit::{self, Outcome, State, Unit, WorkerStatus};
+use crate::unit::{self, Head, Outcome, State, Unit, WorkerStatus};
 use driver::scratch::{self, Scratch};
 use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt;
@@ -32,6 +33,9 @@ const REST: Duration = Duration::from_secs(2);
 
 /// How long to wait for a unit before looking whether there is still a campaign.
 const WAIT: Duration = Duration::from_secs(2);
+
+/// How often to look whether the campaign still goes on, while there are units.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// How often a worker says what it does.
 const SAY: Duration = Duration::from_secs(3);
@@ -188,10 +192,13 @@ impl<Q: Queue> Inner<Q> {
     }
 
     async fn work(&self, job: u32) -> Result<(), Error> {
+        let mut looked = Instant::now();
         while !self.is_stopping() {
             let turn = patiently(|| self.turn(job)).await?;
-            if turn == Turn::Nothing {
+            if turn == Turn::Nothing || looked.elapsed() >= LOOK {
+                looked = Instant::now();
                 self.say(false).await;
+                // What is stopped is not worked on, whatever is still waiting.
                 if patiently(|| self.queue.state()).await? != State::Running {
                     break;
                 }
@@ -206,18 +213,26 @@ impl<Q: Queue> Inner<Q> {
             return Ok(Turn::Nothing);
         };
         let campaign = self.queue.campaign();
-        let unit = unit::decode::<Unit>(&taken.bytes).and_then(|unit| {
-            unit.check(campaign)?;
-            Ok(unit)
+        let head = unit::decode::<Head>(&taken.bytes).and_then(|head| {
+            head.check(campaign)?;
+            Ok(head)
         });
-        let unit = match unit {
-            Ok(unit) => unit,
+        let head = match head {
+            Ok(head) => head,
             Err(error) => {
                 (self.tell)(&format!(
                     "a message of campaign {} is no work and is refused: {error}",
                     campaign.name
                 ));
                 patiently(|| self.queue.refuse(&taken.lease)).await?;
+                return Ok(Turn::Worked);
+            }
+        };
+        let unit = match unit::decode::<Unit>(&taken.bytes) {
+            Ok(unit) => unit,
+            Err(error) => {
+                let why = format!("this version ({}) cannot do it: {error}", engine::tool());
+                self.leave(&taken, &head, why).await?;
                 return Ok(Turn::Worked);
             }
         };
@@ -251,6 +266,16 @@ impl<Q: Queue> Inner<Q> {
             }
         }
         Ok(Turn::Worked)
+    }
+
+    /// Leaves a unit to workers of other versions; if there are none, it is given up.
+    async fn leave(&self, taken: &Taken<Q::Lease>, head: &Head, why: String) -> Result<(), Error> {
+        if taken.deliveries < MOST_DELIVERIES {
+            (self.tell)(&format!("unit {} is given back: {why}", head.id()));
+            return patiently(|| self.queue.give_back(&taken.lease, REST)).await;
+        }
+        self.conclude(taken, head.given_up(&self.machine.worker, why))
+            .await
     }
 
     /// The outcome; or why this worker cannot do it, if there is anything to say about that.

@@ -359,6 +359,85 @@ async fn the_bundle_is_refused<Q: Queue>(queue: Arc<Q>, because: &str) -> String
     lines.join("\n")
 }
 
+/// What somebody has begun is waited for; what nobody has begun is taken back.
+async fn a_campaign_ends_when_its_time_is_over<Q: Queue>(queue: Arc<Q>) {
+    let over = queue.campaign().started + 10.0;
+    let holder = queue.clone();
+    let held = tokio::spawn(async move {
+        let taken = holder.take(LONG).await.unwrap().expect("units wait");
+        let unit: Unit = unit::decode(&taken.bytes).unwrap();
+        while unit::now() < over + 2.0 {
+            tokio::time::sleep(SHORT).await;
+        }
+        let outcome = Outcome::given_up(&unit, "slow", "because");
+        assert_eq!(holder.store(&outcome).await.unwrap(), Kept::New);
+        holder.finish(&taken.lease).await.unwrap();
+    });
+    let (mut account, stop) = (Account::new(queue.campaign()), AtomicBool::new(false));
+    let ended = coordinator::coordinate(&*queue, &mut account, &stop, &mut ());
+    assert_eq!(ended.await.unwrap(), Ended::Done);
+    held.await.unwrap();
+    assert_eq!((account.plan.made(), account.plan.done()), (1, 1));
+    assert!(
+        queue.take(SHORT).await.unwrap().is_none(),
+        "nothing is left"
+    );
+    assert_eq!(queue.made().await.unwrap(), Some(1));
+    assert_eq!(queue.state().await.unwrap(), State::Done);
+    // Another coordinator finds the time over, whatever has no result.
+    let lost = unit(&queue.campaign().name, 77);
+    let outcome = Outcome::given_up(&lost, "late", "because");
+    queue.store(&outcome).await.unwrap();
+    let mut again = Account::new(queue.campaign());
+    let ended = coordinator::coordinate(&*queue, &mut again, &stop, &mut ());
+    assert_eq!(ended.await.unwrap(), Ended::Done);
+    assert_eq!((again.plan.made(), again.plan.done()), (2, 2));
+    assert!(again.report(0).limit_reached);
+}
+
+/// Whatever becomes of a unit without a result, the coordinator publishes it again.
+async fn a_unit_that_a_worker_refused_is_given_out_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let queue = embedded(dir.path(), plain);
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let (others, working) = (queue.clone(), worker(&queue, 1, &lines));
+    let running = tokio::spawn(async move {
+        let taken = others.take(LONG).await.unwrap().expect("units wait");
+        others.refuse(&taken.lease).await.unwrap();
+        working.run().await
+    });
+    let (mut account, stop) = (Account::new(queue.campaign()), AtomicBool::new(false));
+    let ended = coordinator::coordinate(&*queue, &mut account, &stop, &mut ());
+    assert_eq!(ended.await.unwrap(), Ended::Done);
+    running.await.unwrap().unwrap();
+    assert_eq!(account.plan.done(), 200);
+}
+
+/// Work of a later version is left to workers of that version. If there are none, it has a result that says so.
+async fn a_task_that_no_worker_knows_is_given_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = NatsServer::start(dir.path(), &[]);
+    let queue = on_server(&server, plain).await;
+    let text =
+        r#"{"campaign":"there","arm":"p0-simulated","index":7,"program":0,"task":"of-tomorrow"}"#;
+    let subject = "photofinish.work.there.p0-simulated-7".to_owned();
+    queue.raw(subject, text.as_bytes().to_vec()).await;
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let working = worker(&queue, 1, &lines);
+    let running = tokio::spawn(async move { working.run().await });
+    let read = queue.results(0, 1, 3 * LONG).await.unwrap();
+    let outcome: Outcome = unit::decode(&read[0].bytes).unwrap();
+    assert_eq!(outcome.id(), "p0-simulated-7");
+    let End::GivenUp { why } = outcome.end else {
+        panic!("{outcome:?}");
+    };
+    assert!(why.contains("this version (photofinish "), "{why}");
+    let lines = lines.lock().unwrap().join("\n");
+    assert!(lines.contains("is given back"), "{lines}");
+    queue.set_state(State::Done).await.unwrap();
+    running.await.unwrap().unwrap();
+}
+
 fn block<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -366,51 +445,51 @@ fn block<T>(work: impl Future<Output = T>) -> T {
     runtime.unwrap().block_on(work)
 }
 
-/// What is done to a campaign before it is stored.
-type Damage = fn(&mut Campaign, &mut Vec<u8>);
+/// What is different from [`campaign`].
+type Change = fn(&mut Campaign, &mut BTreeMap<String, Vec<u8>>);
 
-fn whole(_: &mut Campaign, _: &mut Vec<u8>) {}
+fn plain(_: &mut Campaign, _: &mut BTreeMap<String, Vec<u8>>) {}
 
-fn other_content(_: &mut Campaign, piece: &mut Vec<u8>) {
-    piece[0] ^= 1;
+fn other_content(_: &mut Campaign, pieces: &mut BTreeMap<String, Vec<u8>>) {
+    pieces.values_mut().for_each(|piece| piece[0] ^= 1);
 }
 
-fn longer_content(_: &mut Campaign, piece: &mut Vec<u8>) {
-    piece.extend([0; 1 << 20]);
+fn longer_content(_: &mut Campaign, pieces: &mut BTreeMap<String, Vec<u8>>) {
+    pieces.values_mut().for_each(|piece| piece.extend([0; 1 << 20]));
 }
 
-fn without_bounds(campaign: &mut Campaign, _: &mut Vec<u8>) {
+fn without_bounds(campaign: &mut Campaign, _: &mut BTreeMap<String, Vec<u8>>) {
     let piece = &mut campaign.bundle.pieces[0];
     piece.digest = bundle::digest(b"of nothing");
     piece.bytes = 1 << 40;
 }
 
-fn damaged(name: &str, damage: Damage) -> (Campaign, BTreeMap<String, Vec<u8>>) {
-    let (mut campaign, mut pieces) = campaign(name);
-    for piece in pieces.values_mut() {
-        damage(&mut campaign, piece);
-    }
-    (campaign, pieces)
+/// Over soon, but not before somebody has begun; and a lease that no machine is too slow to extend.
+fn soon_over(campaign: &mut Campaign, _: &mut BTreeMap<String, Vec<u8>>) {
+    campaign.budget.seconds = Some(10.0);
+    campaign.budget.lease_s = 60.0;
 }
 
 /// A campaign in a directory.
-fn embedded(dir: &Path, damage: Damage) -> Arc<Embedded> {
-    let (campaign, pieces) = damaged("here", damage);
+fn embedded(dir: &Path, change: Change) -> Arc<Embedded> {
+    let (mut campaign, mut pieces) = campaign("here");
+    change(&mut campaign, &mut pieces);
     Arc::new(Embedded::create(dir, campaign, &pieces).unwrap())
 }
 
-async fn on_server(server: &NatsServer, damage: Damage) -> Arc<Nats> {
-    let (campaign, pieces) = damaged("there", damage);
+async fn on_server(server: &NatsServer, change: Change) -> Arc<Nats> {
+    let (mut campaign, mut pieces) = campaign("there");
+    change(&mut campaign, &mut pieces);
     let server = server_of(server).await;
     Arc::new(server.create(campaign, &pieces).await.unwrap())
 }
 
 /// The same test on both.
 macro_rules! on_both {
-    ($all:ident, $name:ident, $damage:expr) => {
+    ($all:ident, $name:ident, $change:expr) => {
         $all.push(trial(concat!("embedded::", stringify!($name)), || {
             let dir = tempfile::tempdir().unwrap();
-            block(async { $name(embedded(dir.path(), $damage)).await });
+            block(async { $name(embedded(dir.path(), $change)).await });
         }));
         let name = concat!("nats::", stringify!($name));
         $all.push(match nats::program() {
@@ -418,7 +497,7 @@ macro_rules! on_both {
             Some(_) => trial(name, || {
                 let dir = tempfile::tempdir().unwrap();
                 let server = NatsServer::start(dir.path(), &[]);
-                block(async { $name(on_server(&server, $damage).await).await });
+                block(async { $name(on_server(&server, $change).await).await });
             }),
         });
     };
@@ -426,17 +505,29 @@ macro_rules! on_both {
 
 fn main() {
     let mut all: Vec<Trial> = Vec::new();
-    on_both!(all, leases_run_out_unless_they_are_extended, whole);
-    on_both!(all, results_are_stored_once, whole);
-    on_both!(all, a_campaign_runs_to_its_end, whole);
-    on_both!(all, a_coordinator_can_be_replaced, whole);
+    on_both!(all, leases_run_out_unless_they_are_extended, plain);
+    on_both!(all, results_are_stored_once, plain);
+    on_both!(all, a_campaign_runs_to_its_end, plain);
+    on_both!(all, a_coordinator_can_be_replaced, plain);
     on_both!(all, a_wrong_digest_is_refused, other_content);
     on_both!(all, a_piece_is_not_longer_than_it_says, longer_content);
     on_both!(all, a_bundle_without_bounds_is_not_fetched, without_bounds);
+    on_both!(all, a_campaign_ends_when_its_time_is_over, soon_over);
     let torn = "embedded::a_result_that_was_cut_short_is_made_again";
     all.push(trial(torn, || {
         block(a_result_that_was_cut_short_is_made_again())
     }));
+    let lost = "embedded::a_unit_that_a_worker_refused_is_given_out_again";
+    all.push(trial(lost, || {
+        block(a_unit_that_a_worker_refused_is_given_out_again())
+    }));
+    let unknown = "nats::a_task_that_no_worker_knows_is_given_up";
+    all.push(match nats::program() {
+        None => skipped(unknown, nats::MISSING),
+        Some(_) => trial(unknown, || {
+            block(a_task_that_no_worker_knows_is_given_up());
+        }),
+    });
     all.push(match nats::program() {
         None => skipped("nats::strangers_are_not_let_in", nats::MISSING),
         Some(_) => trial("nats::strangers_are_not_let_in", || {
@@ -457,7 +548,7 @@ fn main() {
 async fn a_silent_server_ends_every_wait() {
     let dir = tempfile::tempdir().unwrap();
     let mut server = NatsServer::start(dir.path(), &[]);
-    let queue = on_server(&server, whole).await;
+    let queue = on_server(&server, plain).await;
     queue
         .publish(&[unit("there", 0), unit("there", 1)])
         .await
@@ -545,7 +636,7 @@ async fn server_of(server: &NatsServer) -> Server {
 async fn a_result_that_was_cut_short_is_made_again() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("campaigns/here/results");
-    let queue = embedded(dir.path(), whole);
+    let queue = embedded(dir.path(), plain);
     for index in 0..3 {
         let outcome = Outcome::given_up(&unit("here", index), "w", "because");
         queue.store(&outcome).await.unwrap();

@@ -19,6 +19,7 @@
 //! shards          what commands say about being a part of the work
 //! session         from runs to a report and a verdict
 //! launch          Java, the agent, run directories
+//! keep            a campaign's result with its schedules
 //! controlled_run  the control of runs, results that can be replayed
 //! story           the shortest run that shows a finding, in a few lines
 //! may_trigger     the relation of hidden races, from run to run
@@ -44,6 +45,7 @@ mod executions;
 pub mod export;
 pub mod hunt;
 pub mod input;
+pub mod keep;
 pub mod launch;
 mod may_trigger;
 mod memory;

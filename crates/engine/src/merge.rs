@@ -238,13 +238,8 @@ impl Schedules {
         let number = self.sources;
         self.sources += 1;
         let mut report = source.report.clone();
-        for replay in replays(&mut report).into_iter().map(|(_, replay)| replay) {
-            let name = replay
-                .command
-                .rsplit(' ')
-                .next()
-                .unwrap_or_default()
-                .to_owned();
+        for (_, replay) in replays(&mut report) {
+            let name = replay.name().to_owned();
             let mark = format!("photofinish replay {number} {name}");
             let old = std::mem::replace(&mut replay.command, mark.clone());
             self.marks.insert(mark, (number, name, old));
@@ -301,7 +296,7 @@ impl Schedules {
 }
 
 /// A name for a schedule: of two findings that are one now, both may have had `R1.exception`.
-fn unused(id: &str, end: Option<&str>, used: &mut BTreeSet<String>) -> String {
+pub fn unused(id: &str, end: Option<&str>, used: &mut BTreeSet<String>) -> String {
     let name = |number: u64| match (end, number) {
         (None, 1) => id.to_owned(),
         (None, number) => format!("{id}.{number}"),
@@ -312,6 +307,11 @@ fn unused(id: &str, end: Option<&str>, used: &mut BTreeSet<String>) -> String {
     let free = free.unwrap_or_default();
     used.insert(free.clone());
     free
+}
+
+fn replays(report: &mut Report) -> impl Iterator<Item = (String, &mut Replay)> {
+    let all = report.replays_mut().into_iter();
+    all.filter_map(|(id, replay)| Some((id, replay.as_mut()?)))
 }
 
 fn copy(store: &Store, name: &str, new: &str, writer: &mut Writer) -> Result<String, String> {
@@ -328,25 +328,4 @@ fn copy(store: &Store, name: &str, new: &str, writer: &mut Writer) -> Result<Str
         writer.number(),
         new,
     ))
-}
-
-/// Every way to see something again, with the id of what it shows.
-fn replays(report: &mut Report) -> Vec<(String, &mut Replay)> {
-    let mut all = Vec::new();
-    for race in &mut report.races {
-        // Those of outcomes first: that of the race is one of them.
-        let outcomes = race.outcomes.iter_mut().filter_map(|o| o.replay.as_mut());
-        all.extend(
-            outcomes
-                .chain(race.replay.as_mut())
-                .map(|r| (race.id.clone(), r)),
-        );
-    }
-    for deadlock in &mut report.deadlocks {
-        all.extend(deadlock.replay.as_mut().map(|r| (deadlock.id.clone(), r)));
-    }
-    for failure in &mut report.failures {
-        all.extend(failure.replay.as_mut().map(|r| (failure.id.clone(), r)));
-    }
-    all
 }

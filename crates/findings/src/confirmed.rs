@@ -165,6 +165,13 @@ pub struct Replay {
     pub fewest: bool,
 }
 
+impl Replay {
+    /// The name under which its schedule is kept.
+    pub fn name(&self) -> &str {
+        self.command.rsplit(' ').next().unwrap_or_default()
+    }
+}
+
 /// Whether a replay was the same run again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayVerdict {

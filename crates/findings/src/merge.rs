@@ -16,7 +16,7 @@
 //! is added to ([`Report::absorb`]) keeps its ids, because schedules are kept
 //! under them; what is new is numbered on.
 
-use crate::confirmed::{Deadlock, Failure, Harm};
+use crate::confirmed::{Deadlock, Failure, Harm, Replay};
 use crate::finding::{self, Findings, Frame, Location, Skipped, is_jdks, race_may_be_jdks};
 use crate::fingerprint::fingerprint;
 use crate::group::{self, own_call};
@@ -498,6 +498,22 @@ impl Report {
         let key = Key::new(race);
         let same = self.races.iter().find(|known| Key::new(known) == key);
         same.or_else(|| self.races.iter().find(|known| Key::new(known).fits(&key)))
+    }
+
+    /// Every way to see something again, with the id of what it shows.
+    pub fn replays_mut(&mut self) -> Vec<(String, &mut Option<Replay>)> {
+        let mut all = Vec::new();
+        for race in &mut self.races {
+            // Those of outcomes first: that of the race is one of them.
+            let outcomes = race.outcomes.iter_mut().map(|outcome| &mut outcome.replay);
+            let own = outcomes.chain([&mut race.replay]);
+            all.extend(own.map(|replay| (race.id.clone(), replay)));
+        }
+        let deadlocks = self.deadlocks.iter_mut();
+        all.extend(deadlocks.map(|it| (it.id.clone(), &mut it.replay)));
+        let failures = self.failures.iter_mut();
+        all.extend(failures.map(|it| (it.id.clone(), &mut it.replay)));
+        all
     }
 
     /// What did harm first; of equals the first found.

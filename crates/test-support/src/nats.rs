@@ -68,6 +68,11 @@ impl NatsServer {
         assert!(stopped.expect("kill runs").success());
     }
 
+    /// Killed without a word; it can be restarted.
+    pub fn stop(&mut self) {
+        self.end();
+    }
+
     /// Killed without a word, and started again with the same files.
     pub fn restart(&mut self) {
         self.end();

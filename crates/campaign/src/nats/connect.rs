@@ -2,7 +2,7 @@
 //! never from the command line, where everybody on the machine can read them.
 
 use crate::error::Error;
-use async_nats::ConnectOptions;
+use async_nats::{ConnectErrorKind, ConnectOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -26,10 +26,8 @@ pub struct Connection {
     pub key: Option<PathBuf>,
 }
 
-/// Variables of the environment that hold what no file does.
-pub const USER: &str = "PHOTOFINISH_NATS_USER";
-pub const PASSWORD: &str = "PHOTOFINISH_NATS_PASSWORD";
-pub const TOKEN: &str = "PHOTOFINISH_NATS_TOKEN";
+/// Variables of the environment that hold what no file does. Programs under test do not get them.
+pub use driver::secrets::{PASSWORD, TOKEN, USER};
 
 impl Connection {
     pub fn new(url: impl Into<String>) -> Connection {
@@ -121,10 +119,20 @@ impl Connection {
         let connected = tokio::time::timeout(2 * PATIENCE, options.connect(addresses)).await;
         match connected {
             Ok(Ok(client)) => Ok(client),
-            Ok(Err(error)) => Err(Error::server(&format!(
-                "cannot reach the NATS server at {}",
-                self.url
-            ))(&error)),
+            Ok(Err(error)) => {
+                let what = format!("cannot reach the NATS server at {}", self.url);
+                let said = Error::server(&what)(&error);
+                let is_away = [
+                    ConnectErrorKind::Io,
+                    ConnectErrorKind::Dns,
+                    ConnectErrorKind::TimedOut,
+                ];
+                // A server that does not let us in will not do so a little later.
+                match is_away.contains(&error.kind()) {
+                    true => Err(said),
+                    false => Err(Error::Refused(said.to_string())),
+                }
+            }
             Err(_) => Err(Error::Unreachable(format!(
                 "the NATS server at {} does not answer",
                 self.url

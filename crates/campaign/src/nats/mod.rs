@@ -1,7 +1,7 @@
 //! The queue on a NATS JetStream server. A campaign NAME has there
 //!
 //! ```text
-//! photofinish (key-value)          NAME: digest of its description; NAME.state
+//! photofinish (key-value)          NAME: digest of its description; NAME.state; NAME.made: units that were published
 //! photofinish-workers (key-value)  NAME.WORKER: what a worker said last; gone after a while
 //! photofinish-NAME (objects)       the description, the bundle's pieces, results too long for a message
 //! photofinish-NAME-work (stream)   photofinish.work.NAME.UNIT, removed when acknowledged
@@ -43,6 +43,9 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 
 const CONSUMER: &str = "workers";
+
+/// Of the subjects of results.
+const RESULT: &str = "result";
 
 /// A campaign on a server.
 pub struct Nats {
@@ -118,10 +121,13 @@ impl Nats {
         unit: &str,
         bytes: Vec<u8>,
     ) -> Result<PublishAckFuture, Error> {
-        let message = PublishMessage::build()
+        let mut message = PublishMessage::build()
             .payload(bytes.into())
-            .message_id(format!("{what}.{unit}"))
             .expected_last_subject_sequence(0);
+        // Not for work: a unit that was refused may have to be published again within the server's memory of ids.
+        if what == RESULT {
+            message = message.message_id(format!("{what}.{unit}"));
+        }
         let sent = self
             .server
             .js
@@ -290,7 +296,7 @@ impl Queue for Nats {
             put(&self.objects, &object, &bytes).await?;
             bytes = serde_json::to_vec(&Elsewhere { object }).unwrap_or_default();
         }
-        let sent = self.send_once("result", &id, bytes).await?;
+        let sent = self.send_once(RESULT, &id, bytes).await?;
         self.kept(sent).await
     }
 
@@ -327,6 +333,14 @@ impl Queue for Nats {
 
     async fn set_state(&self, state: State) -> Result<(), Error> {
         self.server.set_state(&self.campaign.name, state).await
+    }
+
+    async fn set_made(&self, made: u64) -> Result<(), Error> {
+        self.server.set_made(&self.campaign.name, made).await
+    }
+
+    async fn made(&self) -> Result<Option<u64>, Error> {
+        self.server.made(&self.campaign.name).await
     }
 
     async fn tell(&self, status: &WorkerStatus) -> Result<(), Error> {

@@ -185,7 +185,8 @@ impl Server {
             return Err(Error::Unknown(name.to_owned()));
         }
         let what = "cannot remove the campaign";
-        for key in [name.to_owned(), format!("{name}.state")] {
+        let rest = ["state", "made"].map(|what| format!("{name}.{what}"));
+        for key in [name.to_owned()].into_iter().chain(rest) {
             ask(what, self.campaigns.purge(key)).await?;
         }
         for part in ["work", "results"] {
@@ -194,6 +195,19 @@ impl Server {
         }
         let objects = self.js.delete_object_store(format!("photofinish-{name}"));
         ask(what, objects).await
+    }
+
+    pub(super) async fn set_made(&self, name: &str, made: u64) -> Result<(), Error> {
+        let text = made.to_string();
+        let put = self.campaigns.put(format!("{name}.made"), text.into());
+        ask("cannot write how many units there are", put).await?;
+        Ok(())
+    }
+
+    pub(super) async fn made(&self, name: &str) -> Result<Option<u64>, Error> {
+        let found = self.campaigns.get(format!("{name}.made"));
+        let text = ask("cannot read how many units there are", found).await?;
+        Ok(text.and_then(|text| std::str::from_utf8(&text).ok()?.parse().ok()))
     }
 
     pub(super) async fn set_state(&self, name: &str, state: State) -> Result<(), Error> {

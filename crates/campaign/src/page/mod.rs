@@ -13,6 +13,8 @@ use crate::account::Account;
 use crate::coordinator;
 use crate::error::Error;
 use crate::queue::Queue;
+use crate::replays;
+use crate::unit::KeptSchedule;
 use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::http::{StatusCode, header};
@@ -70,6 +72,7 @@ pub async fn serve<Q: Queue>(queue: Arc<Q>, listen: SocketAddr) -> Result<Served
     let address = address.map_err(Error::io("cannot tell the address".to_owned()))?;
     let mut account = Account::new(queue.campaign());
     coordinator::catch_up(&*queue, &mut account, &mut ()).await?;
+    account.published = queue.made().await?;
     let first = snapshot(&*queue, &account).await?;
     let (sender, snapshots) = watch::channel(Arc::new(first));
     let account = Arc::new(Mutex::new(account));
@@ -119,7 +122,10 @@ async fn fold<Q: Queue>(
         let text = {
             let state = crate::patience::patiently(|| queue.state()).await?;
             let workers = crate::patience::patiently(|| queue.workers()).await?;
-            snapshot::text(&lock(), state, &workers)
+            let made = crate::patience::patiently(|| queue.made()).await?;
+            let mut account = lock();
+            account.published = made;
+            snapshot::text(&account, state, &workers)
         };
         sender.send_replace(Arc::new(text));
     }
@@ -235,17 +241,12 @@ async fn finding(State(shared): State<Shared>, Path(program): Path<usize>) -> Re
 
 /// The schedules that workers have sent, to step through.
 pub fn timelines(account: &Account, program: usize) -> Timelines {
-    let kept = account
-        .programs
-        .get(program)
-        .into_iter()
-        .flat_map(|p| p.schedules.values());
-    let timeline = |kept: &crate::unit::KeptSchedule| {
-        let log = BASE64.decode(&kept.log).ok()?;
-        let log = schedule::log::read(&log).ok()?;
-        Some((kept.schedule.name.clone(), Timeline::of_log(&log)))
+    let (_, kept) = account.told(program, |name| Some(name.to_owned()));
+    let timeline = |kept: KeptSchedule| {
+        let log = schedule::log::read(&replays::log(&kept)?).ok()?;
+        Some((kept.schedule.name, Timeline::of_log(&log)))
     };
-    kept.filter_map(timeline).collect()
+    kept.into_iter().filter_map(timeline).collect()
 }
 
 #[cfg(test)]

@@ -36,6 +36,11 @@ function number(n) {
   return Math.round(n).toLocaleString("en");
 }
 
+// `1 unit`, `2 units`.
+function counted(n, what) {
+  return `${number(n)} ${what}${n === 1 ? "" : "s"}`;
+}
+
 function duration(seconds) {
   const s = Math.max(0, Math.round(seconds));
   if (s < 120) return s + " s";
@@ -112,10 +117,10 @@ function show(data) {
   const now = [
     el("p", { class: "facts", id: "facts" },
       el("span", { class: "state " + data.state, id: "state" }, data.state), " ",
-      `${number(data.units.done)} of ${number(data.units.made)} units, ${number(data.executions)} runs, `,
-      `${number(data.orders)} partial orders, ${data.workers.length} workers, ${duration(data.now - data.started)}`,
-      data.units.given_up ? `, ${number(data.units.given_up)} units given up` : "",
-      data.units.refused ? `, ${number(data.units.refused)} results refused` : ""),
+      `${number(data.units.done)} of ${counted(data.units.made, "unit")}, ${counted(data.executions, "run")}, `,
+      `${number(data.orders)} partial orders, ${counted(data.workers.length, "worker")}, ${duration(data.now - data.started)}`,
+      data.units.given_up ? `, ${counted(data.units.given_up, "unit")} given up` : "",
+      data.units.refused ? `, ${counted(data.units.refused, "result")} refused` : ""),
     el("div", { class: "charts" },
       chart("curve-findings", "Findings ", series("findings")),
       chart("curve-orders", "Partial orders ", series("orders")),
@@ -137,7 +142,7 @@ function show(data) {
     if (node) node.scrollTo(x, y);
   }
   document.getElementById("name").textContent = clean(data.name);
-  document.title = clean(data.findings.length + " findings · " + data.name);
+  document.title = clean(counted(data.findings.length, "finding") + " · " + data.name);
 }
 
 const link = document.getElementById("link");

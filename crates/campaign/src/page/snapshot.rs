@@ -5,7 +5,7 @@ use crate::unit::{State, WorkerStatus, now};
 use engine::{FAIL_ON, Facts, Verdict, decide};
 use findings::finding::Location;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows of a table.
 const MOST: usize = 200;
@@ -20,7 +20,7 @@ pub fn text(account: &Account, state: State, workers: &[WorkerStatus]) -> String
         "started": account.campaign.started,
         "now": now(),
         "units": {
-            "made": account.plan.made(), "done": account.plan.done(),
+            "made": account.made(), "done": account.plan.done(),
             "given_up": account.given_up, "refused": account.refused,
         },
         "executions": account.executions,
@@ -49,9 +49,10 @@ fn findings(account: &Account) -> Vec<Value> {
     let told = latest.take(MOST).map(|found| {
         let report = account.programs[found.program as usize].report.as_ref();
         let race = report.and_then(|r| r.races.iter().find(|race| race.fingerprint == found.key));
-        let anchor = race.map_or_else(String::new, |race| format!("#{}", race.id));
+        // Others than races are known by their ids.
+        let id = race.map_or(found.key.as_str(), |race| &race.id);
         let mut value = serde_json::to_value(found).unwrap_or_default();
-        value["link"] = format!("/report/{}{anchor}", found.program).into();
+        value["link"] = format!("/report/{}#{id}", found.program).into();
         value
     });
     told.collect()
@@ -85,14 +86,28 @@ fn programs(account: &Account) -> Vec<Value> {
 /// Classes with findings, and classes that were left alone with the reason.
 fn classes(account: &Account) -> Vec<Value> {
     let mut found: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut known: BTreeSet<(usize, &str)> = BTreeSet::new();
     let mut skipped: BTreeMap<&str, &str> = BTreeMap::new();
-    for report in account.programs.iter().filter_map(|p| p.report.as_ref()) {
+    let reports = account.programs.iter().enumerate();
+    for (at, report) in reports.filter_map(|(at, p)| Some((at, p.report.as_ref()?))) {
+        // Races of one fingerprint are one finding.
         for race in &report.races {
+            if !known.insert((at, &race.fingerprint)) {
+                continue;
+            }
             let class = match &race.location {
                 Location::Field { class, .. } => class,
                 Location::Array { .. } => &race.accesses[0].at.class,
             };
             *found.entry(class).or_default() += 1;
+        }
+        let stuck = report.deadlocks.iter().filter_map(|it| it.threads.first());
+        let stacks = stuck.map(|thread| &thread.stack);
+        for stack in stacks.chain(report.failures.iter().map(|it| &it.stack)) {
+            let own = stack.iter().find(|frame| !frame.is_jdk());
+            if let Some(frame) = own.or(stack.first()) {
+                *found.entry(&frame.class).or_default() += 1;
+            }
         }
         for class in &report.coverage.classes_skipped {
             skipped.insert(&class.class, &class.why);

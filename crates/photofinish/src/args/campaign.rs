@@ -67,7 +67,8 @@ pub struct Start {
     /// The campaign's name: small letters, digits, - and _ [default: from the program]
     #[arg(long, value_name = "NAME", value_parser = campaign_name)]
     pub name: Option<String>,
-    /// Go on with the campaign of this name; the program is known
+    /// Go on with the campaign of this name, whose program is known. If there is none and a program
+    /// is given, start it
     #[arg(long, requires = "name")]
     pub resume: bool,
     /// Each test of this class directory as a program of its own (JUnit 5; the class path
@@ -190,6 +191,9 @@ pub struct CampaignReport {
     /// Only this program of several, by its name
     #[arg(long, value_name = "PROGRAM")]
     pub program: Option<String>,
+    /// Keep the result in this directory, with the schedules to replay
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
 }
 
 fn campaign_name(text: &str) -> Result<String, String> {

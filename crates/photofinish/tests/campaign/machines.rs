@@ -87,7 +87,9 @@ pub fn same_findings() {
 pub fn stopped() {
     let dir = tempfile::tempdir().unwrap();
     let file = |name: &str| dir.path().join(name);
-    let server = NatsServer::start(dir.path(), &[]);
+    let mut server = NatsServer::start(dir.path(), &[]);
+    // Coordinator and worker wait for a server that is not up yet.
+    server.stop();
     let start = [
         "start",
         "--name",
@@ -103,6 +105,15 @@ pub fn stopped() {
         Some(&server),
         &file("worker"),
     );
+    let until = Instant::now() + Duration::from_secs(120);
+    for log in ["coordinator", "worker"] {
+        let said = || std::fs::read_to_string(file(log)).unwrap_or_default();
+        while !said().contains("tries again") {
+            assert!(Instant::now() < until, "{log}: {}", said());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+    server.restart();
     let until = Instant::now() + Duration::from_secs(120);
     while status(&server).is_none_or(|status| status["units"]["done"].as_u64() < Some(20)) {
         assert!(

@@ -26,6 +26,14 @@ fn main() {
             "embedded::a_campaign_finds_confirms_and_goes_on",
             stories::embedded,
         ),
+        trial(
+            "embedded::what_a_campaign_found_can_be_replayed",
+            stories::replayed,
+        ),
+        trial(
+            "embedded::each_test_of_a_suite_has_its_own_verdict",
+            stories::tests,
+        ),
         trial("bad_usage_is_said", stories::bad_usage),
         page::page(),
     ];

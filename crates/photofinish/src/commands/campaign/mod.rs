@@ -11,8 +11,11 @@ use crate::say::say;
 use anyhow::Context;
 use campaign::embedded::Embedded;
 use campaign::nats::{self, Connection, Nats};
+use campaign::patience::{AWAY, patiently};
 use campaign::queue::Queue;
 use campaign::unit::State;
+use findings::text::clean;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub fn command(command: &CampaignCommand) -> Result<u8, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -48,11 +51,19 @@ pub fn failure(error: campaign::Error) -> Failure {
 
 /// The server, if there is one.
 async fn server(args: &Server) -> Result<Option<nats::Server>, Failure> {
-    let Some(url) = &args.nats else {
-        return Ok(None);
-    };
-    let connection = Connection {
-        url: url.clone(),
+    match connection(args) {
+        Some(connection) => connect(&connection).await.map(Some).map_err(failure),
+        None => Ok(None),
+    }
+}
+
+async fn connect(connection: &Connection) -> Result<nats::Server, campaign::Error> {
+    nats::Server::connect(connection, "photofinish").await
+}
+
+fn connection(args: &Server) -> Option<Connection> {
+    Some(Connection {
+        url: args.nats.clone()?,
         user: args.nats_user.clone(),
         password_file: args.nats_password_file.clone(),
         token_file: args.nats_token_file.clone(),
@@ -60,9 +71,26 @@ async fn server(args: &Server) -> Result<Option<nats::Server>, Failure> {
         ca: args.nats_ca.clone(),
         cert: args.nats_cert.clone(),
         key: args.nats_key.clone(),
+    })
+}
+
+/// The same, also if the server is not up yet: whatever starts machines may start it later than us.
+async fn server_in_time(args: &Server, quiet: bool) -> Result<Option<nats::Server>, Failure> {
+    let Some(connection) = connection(args) else {
+        return Ok(None);
     };
-    let server = nats::Server::connect(&connection, "photofinish").await;
-    server.map(Some).map_err(failure)
+    let silent = AtomicBool::new(quiet);
+    let connected = patiently(async || {
+        let answer = connect(&connection).await;
+        if let Err(error @ campaign::Error::Unreachable(_)) = &answer
+            && !silent.swap(true, Ordering::Relaxed)
+        {
+            let seconds = AWAY.as_secs();
+            say!("{}; tries again for {seconds} s", clean(&error.to_string()));
+        }
+        answer
+    });
+    connected.await.map(Some).map_err(failure)
 }
 
 /// A campaign, wherever it is.

@@ -9,34 +9,41 @@ use crate::say::{self, say};
 use crate::show as shown;
 use campaign::account::Account;
 use campaign::coordinator;
+use campaign::execute::{self, Machine};
 use campaign::page;
 use campaign::queue::Queue;
-use campaign::unit::{State, WorkerStatus, now};
+use campaign::replays;
+use campaign::unit::{KeptSchedule, State, WorkerStatus, now};
+use engine::keep::Keeper;
 use engine::{Facts, Verdict, decide};
 use findings::result::Report;
-use findings::text::clean;
+use findings::text::{clean, counted};
 use report::timeline::Timelines;
 use serde_json::json;
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A campaign in a line.
 pub fn line(account: &Account) -> String {
-    let plan = &account.plan;
     let orders: usize = account.programs.iter().map(|p| p.orders.len()).sum();
     let findings: usize = account.programs.iter().map(|p| p.findings()).sum();
     let mut line = format!(
-        "{}: {} of {} units, {} runs, {orders} partial orders, {findings} findings",
+        "{}: {} of {}, {}, {}, {}",
         clean(&account.campaign.name),
-        plan.done(),
-        plan.made(),
-        account.executions
+        account.plan.done(),
+        counted(account.made(), "unit", "units"),
+        counted(account.executions, "run", "runs"),
+        counted(orders as u64, "partial order", "partial orders"),
+        counted(findings as u64, "finding", "findings"),
     );
     if account.given_up > 0 {
-        line += &format!(", {} units given up", account.given_up);
+        let units = counted(account.given_up, "unit", "units");
+        line += &format!(", {units} given up");
     }
     if account.refused > 0 {
-        line += &format!(", {} results refused", account.refused);
+        let results = counted(account.refused, "result", "results");
+        line += &format!(", {results} refused");
     }
     line
 }
@@ -46,6 +53,7 @@ async fn account(opened: &Opened) -> Result<Account, Failure> {
     let folded = with!(opened, queue => {
         let mut account = Account::new(queue.campaign());
         let done = coordinator::catch_up(queue, &mut account, &mut ()).await;
+        account.published = queue.made().await.unwrap_or_default();
         done.map(|()| account)
     });
     folded.map_err(failure)
@@ -87,15 +95,19 @@ pub async fn status(args: &Status) -> Result<u8, Failure> {
 /// A campaign for people.
 fn told(account: &Account, state: State, workers: &[WorkerStatus]) -> String {
     let jobs: u32 = workers.iter().map(|worker| worker.jobs).sum();
-    let (word, count) = (word(state), workers.len());
+    let (count, jobs) = (
+        counted(workers.len() as u64, "worker", "workers"),
+        counted(jobs.into(), "job", "jobs"),
+    );
     let mut lines = vec![
         line(account),
-        format!("  {word}, {count} workers with {jobs} jobs"),
+        format!("  {}, {count} with {jobs}", word(state)),
     ];
     for worker in workers {
         let doing: Vec<String> = worker.doing.iter().map(|text| clean(text)).collect();
-        let (name, units) = (clean(&worker.name), worker.units);
-        lines.push(format!("  {name}: {units} units; {}", doing.join("; ")));
+        let units = counted(worker.units, "unit", "units");
+        let name = clean(&worker.name);
+        lines.push(format!("  {name}: {units}; {}", doing.join("; ")));
     }
     for (unit, why) in &account.why_given_up {
         lines.push(format!("  given up: {}: {}", clean(unit), clean(why)));
@@ -126,7 +138,7 @@ fn summary(account: &Account, state: State, workers: &[WorkerStatus]) -> serde_j
         .map(|(name, made, done)| json!({ "arm": name, "made": made, "done": done }));
     json!({
         "name": account.campaign.name, "state": state, "started": account.campaign.started, "now": now(),
-        "units": { "made": account.plan.made(), "done": account.plan.done(),
+        "units": { "made": account.made(), "done": account.plan.done(),
                    "stored": account.read,
                    "given_up": account.given_up, "refused": account.refused },
         "executions": account.executions, "seconds": account.seconds,
@@ -143,7 +155,7 @@ pub async fn report(args: &CampaignReport) -> Result<u8, Failure> {
         say!("{}; {}", line(&account), word(state));
     }
     let only = args.program.as_deref();
-    let code = answer(&account, &args.show, outputs, only)?;
+    let code = answer(&account, &args.show, outputs, only, args.output.as_deref())?;
     Ok(match (code, state) {
         (exit::NOTHING_FOUND, State::Running) => exit::LIMIT,
         (code, _) => code,
@@ -151,22 +163,30 @@ pub async fn report(args: &CampaignReport) -> Result<u8, Failure> {
 }
 
 /// Where the findings of a campaign go: to all files, and as text. With several programs, a verdict
-/// for each comes first, and the report has what all of them found.
+/// for each comes first, and the report has what all of them found. `output` keeps the result of one program.
 pub fn answer(
     account: &Account,
     show: &Show,
     outputs: Outputs,
     only: Option<&str>,
+    output: Option<&Path>,
 ) -> Result<u8, Failure> {
     let suppress = shown::suppressions(show)?;
     let fail_on = show.fail_on.status();
     let programs = &account.campaign.programs;
     let wanted = |at: &usize| only.is_none_or(|only| programs[*at].name == only);
     let chosen: Vec<usize> = (0..programs.len()).filter(wanted).collect();
+    let mut keeping = keeping(account, &chosen, output)?;
     let mut whole: Option<Report> = None;
-    let mut verdicts = Vec::new();
+    let (mut verdicts, mut replayable) = (Vec::new(), 0);
     for &at in &chosen {
-        let mut report = account.report(at);
+        let keeper = keeping.as_ref();
+        let command = |name: &str| Some(keeper?.command(name));
+        let (mut report, kept) = account.told(at, command);
+        replayable += kept.len();
+        if let Some(keeper) = &mut keeping {
+            keep(keeper, kept, &mut report);
+        }
         suppress.apply(&mut report);
         let verdict = decide(Some(&report), fail_on, Facts::from_saved(&report));
         verdicts.push((at, verdict, report.races.len()));
@@ -194,7 +214,8 @@ pub fn answer(
                 Verdict::Limit => "limit reached",
                 Verdict::ToolFailed => "tool failed",
             };
-            say!("{:<14} {}, {races} races", word, clean(&programs[*at].name));
+            let races = counted(*races as u64, "race", "races");
+            say!("{:<14} {}, {races}", word, clean(&programs[*at].name));
         }
     }
     let timelines = match chosen[..] {
@@ -202,13 +223,56 @@ pub fn answer(
         _ => Timelines::new(),
     };
     let program: Vec<OsString> = whole.program.args.iter().map(OsString::from).collect();
-    let verdict = decide(Some(&whole), fail_on, Facts::from_saved(&whole));
+    let (whole, facts) = match keeping {
+        Some(keeper) => {
+            let answer = keeper.finish(whole);
+            (answer.report, answer.facts)
+        }
+        None => {
+            let facts = Facts::from_saved(&whole);
+            (whole, facts)
+        }
+    };
+    let verdict = decide(Some(&whole), fail_on, facts);
     let on_stdout = outputs.is_stdout();
     outputs.write_with(&whole, &timelines)?;
     if !on_stdout {
         shown::with_schedules(&whole, show, &program, &timelines, std::io::stderr())?;
     }
+    if output.is_none() && replayable > 0 && !show.quiet {
+        let name = &account.campaign.name;
+        say!("`photofinish campaign report {name} -o DIR` keeps it with its schedules, to replay");
+    }
     Ok(exit::code(verdict))
+}
+
+/// The directory in which the result of the one program is kept, if it is asked for.
+fn keeping(
+    account: &Account,
+    chosen: &[usize],
+    output: Option<&Path>,
+) -> Result<Option<Keeper>, Failure> {
+    let (Some(dir), Some(first)) = (output, chosen.first()) else {
+        return Ok(None);
+    };
+    if chosen.len() > 1 {
+        return Err(Failure::usage(
+            "-o keeps the result of one program: name it with --program",
+        ));
+    }
+    let campaign = &account.campaign;
+    let args = campaign.programs[*first].original.clone();
+    let launch = execute::launch(&campaign.launch, args, &Machine::default());
+    Ok(Some(Keeper::create(dir, &launch)?))
+}
+
+fn keep(keeper: &mut Keeper, kept: Vec<KeptSchedule>, report: &mut Report) {
+    for schedule in kept {
+        let log = replays::log(&schedule).unwrap_or_default();
+        if let Err(warning) = keeper.add(schedule.schedule, &log) {
+            report.warnings.push(warning);
+        }
+    }
 }
 
 pub async fn watch(args: &Watch) -> Result<u8, Failure> {

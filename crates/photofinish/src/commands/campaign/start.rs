@@ -1,7 +1,7 @@
 //! `campaign start`: packs the program, makes the campaign, coordinates it; without a server it
 //! works on it, too.
 
-use super::{failure, server, show};
+use super::{failure, server_in_time, show};
 use crate::args::campaign::Start;
 use crate::exit::{self, Failure};
 use crate::outputs::Outputs;
@@ -24,14 +24,15 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use tokio::task::JoinHandle;
 
 type Pieces = BTreeMap<String, Vec<u8>>;
 
 pub async fn command(args: &Start) -> Result<u8, Failure> {
     let outputs = Outputs::open(&args.show)?;
+    let server = server_in_time(&args.server, args.show.quiet).await?;
     let request = StopRequest::catch().context("cannot listen for signals")?;
     let stop = request.flag();
-    let server = server(&args.server).await?;
     match server {
         Some(server) => on_server(args, &server, outputs, &stop).await,
         None => here(args, outputs, &stop).await,
@@ -44,14 +45,20 @@ async fn on_server(
     outputs: Outputs,
     stop: &AtomicBool,
 ) -> Result<u8, Failure> {
-    let queue = match (&args.name, args.resume) {
-        (Some(name), true) => server.open(name).await,
-        _ => {
+    let known = match (&args.name, args.resume) {
+        (Some(name), true) => Some(server.open(name).await),
+        _ => None,
+    };
+    let queue = match known.filter(|known| !is_new(args, known)) {
+        Some(known) => known,
+        None => {
             let (campaign, pieces) = describe(args)?;
             server.create(campaign, &pieces).await
         }
     };
     let queue = queue.map_err(failure)?;
+    let running = unit::State::Running;
+    queue.set_state(running).await.map_err(failure)?;
     began(args, queue.campaign());
     let mut account = Account::new(queue.campaign());
     if args.detach {
@@ -59,6 +66,8 @@ async fn on_server(
             .take(DETACHED)
             .collect();
         queue.publish(&units).await.map_err(failure)?;
+        let made = units.len() as u64;
+        queue.set_made(made).await.map_err(failure)?;
         return Ok(exit::NOTHING_FOUND);
     }
     let mut lines = Lines::new(args.show.quiet);
@@ -72,9 +81,13 @@ const DETACHED: usize = 64;
 
 async fn here(args: &Start, outputs: Outputs, stop: &Arc<AtomicBool>) -> Result<u8, Failure> {
     let results = &args.control.results;
-    let queue = match (&args.name, args.resume) {
-        (Some(name), true) => Embedded::open(results, name, true),
-        _ => {
+    let known = match (&args.name, args.resume) {
+        (Some(name), true) => Some(Embedded::open(results, name, true)),
+        _ => None,
+    };
+    let queue = match known.filter(|known| !is_new(args, known)) {
+        Some(known) => known,
+        None => {
             let (campaign, pieces) = describe(args)?;
             if Embedded::names(results).contains(&campaign.name) {
                 return Err(Failure::usage(format!(
@@ -114,10 +127,15 @@ async fn here(args: &Start, outputs: Outputs, stop: &Arc<AtomicBool>) -> Result<
         jobs,
         tell,
     );
-    let working = tokio::spawn(async move { worker.run().await });
+    let mut working = tokio::spawn(async move { worker.run().await });
     let mut account = Account::new(queue.campaign());
     let mut lines = Lines::new(args.show.quiet);
-    let ended = coordinator::coordinate(&queue, &mut account, stop, &mut lines).await;
+    let coordinated = coordinator::coordinate(&queue, &mut account, stop, &mut lines);
+    let ended = tokio::select! {
+        ended = coordinated => ended,
+        // Nobody else would do the work.
+        error = failed(&mut working) => Err(error),
+    };
     lines.clear();
     let ended = ended.map_err(failure)?;
     if ended == Ended::Interrupted {
@@ -125,6 +143,20 @@ async fn here(args: &Start, outputs: Outputs, stop: &Arc<AtomicBool>) -> Result<
         let _ = tokio::time::timeout(std::time::Duration::from_secs(20), working).await;
     }
     finish(args, outputs, &account, ended)
+}
+
+/// Whether a campaign that was to go on is not there, and can be started.
+fn is_new<T>(args: &Start, known: &Result<T, campaign::Error>) -> bool {
+    matches!(known, Err(campaign::Error::Unknown(_))) && !args.launch.program.is_empty()
+}
+
+/// Why the worker could not go on; a worker that comes to its end is no reason.
+async fn failed(working: &mut JoinHandle<Result<(), campaign::Error>>) -> campaign::Error {
+    match working.await {
+        Ok(Err(error)) => error,
+        Ok(Ok(())) => std::future::pending().await,
+        Err(error) => campaign::Error::Refused(format!("the worker failed: {error}")),
+    }
 }
 
 pub fn cores() -> u32 {
@@ -152,7 +184,7 @@ fn finish(args: &Start, outputs: Outputs, account: &Account, ended: Ended) -> Re
         let name = &account.campaign.name;
         say!("interrupted; `campaign start --resume --name {name}` goes on");
     }
-    let code = show::answer(account, &args.show, outputs, None)?;
+    let code = show::answer(account, &args.show, outputs, None, None)?;
     Ok(match (code, ended) {
         (exit::NOTHING_FOUND, Ended::Interrupted | Ended::Stopped) => exit::LIMIT,
         (code, _) => code,

@@ -1,7 +1,7 @@
 //! `campaign work`: this machine works on the campaigns of a server.
 
 use super::start::cores;
-use super::{failure, server};
+use super::{failure, server_in_time};
 use crate::args::campaign::Work;
 use crate::exit::{self, Failure};
 use crate::say::say;
@@ -20,7 +20,7 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_secs(1);
 
 pub async fn command(args: &Work) -> Result<u8, Failure> {
-    let Some(server) = server(&args.server).await? else {
+    let Some(server) = server_in_time(&args.server, args.quiet).await? else {
         return Err(Failure::usage(
             "campaign work needs --nats; without a server `campaign start` works itself",
         ));
