@@ -455,7 +455,9 @@ fn other_content(_: &mut Campaign, pieces: &mut BTreeMap<String, Vec<u8>>) {
 }
 
 fn longer_content(_: &mut Campaign, pieces: &mut BTreeMap<String, Vec<u8>>) {
-    pieces.values_mut().for_each(|piece| piece.extend([0; 1 << 20]));
+    pieces
+        .values_mut()
+        .for_each(|piece| piece.extend([0; 1 << 20]));
 }
 
 fn without_bounds(campaign: &mut Campaign, _: &mut BTreeMap<String, Vec<u8>>) {
