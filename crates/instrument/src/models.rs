@@ -14,7 +14,8 @@
 //!   fields [`VOLATILE`] lists;
 //! * the JVM does it: a thread is seen to have ended.
 //!
-//! Checked against JDK 17 with `javap -p -c`, and what changed until JDK 25. Looked at and found in need of no
+//! Checked against JDK 17 with `javap -p -c`, and what changed until JDK 25; that the classes, methods and fields
+//! are there is a test (`tests/jdk/known.rs`). Looked at and found in need of no
 //! model: Exchanger (item is published by a compare-and-set of the slot and
 //! answered through the volatile `match`), SynchronousQueue and
 //! LinkedTransferQueue (volatile `next`, `match`, `item`), ConcurrentHashMap
@@ -170,7 +171,7 @@ impl Hook {
     }
 
     /// The field with the key object; `None`: the receiver is the key.
-    pub(crate) fn key(self) -> Option<&'static str> {
+    pub fn key(self) -> Option<&'static str> {
         match self {
             Hook::Lock { key }
             | Hook::TryLock { key }
@@ -270,7 +271,7 @@ const JOIN_DURATION: &str = "(Ljava/time/Duration;)Z";
 
 const LAMBDAS: &str = "java/lang/invoke/LambdaMetafactory";
 const CONCATENATION: &str = "java/lang/invoke/StringConcatFactory";
-const METHOD_TYPES: &str = "java/lang/invoke/MethodType$ConcurrentWeakInternSet";
+const METHOD_TYPE: &str = "java/lang/invoke/MethodType";
 const LINKER: &str = "java/lang/invoke/MethodHandleNatives";
 const CLASS_VALUES: &str = "java/lang/ClassValue$ClassValueMap";
 const CLASS_VALUE: &str = "java/lang/ClassValue";
@@ -381,8 +382,8 @@ pub const MODELS: &[Model] = &[
     ),
     any(LINKER, "linkMethod", Hook::Loading),
     any(LINKER, "findMethodHandleType", Hook::Loading),
-    any(METHOD_TYPES, "get", Hook::Loading),
-    any(METHOD_TYPES, "add", Hook::Loading),
+    // Asks a set of all types, and adds to it: a set of another class since JDK 21.
+    any(METHOD_TYPE, "makeImpl", Hook::Loading),
     any(LAMBDAS, "metafactory", Hook::Loading),
     any(LAMBDAS, "altMetafactory", Hook::Loading),
     any(CONCATENATION, "makeConcat", Hook::Loading),

@@ -5,6 +5,7 @@
 mod support;
 
 mod jar;
+mod known;
 mod points;
 
 use std::collections::BTreeMap;

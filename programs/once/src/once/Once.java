@@ -1,6 +1,7 @@
 package once;
 
 import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
 import java.lang.reflect.Array;
 import java.lang.reflect.Field;
@@ -80,6 +81,29 @@ public final class Once {
         KINDS.put("array-handle", new Kind(() -> use((int) elements.get(ints, 1)), () -> elements.set(ints, 1, 1)));
     }
 
+    /** A type that nobody has made before, made by both threads: the JDK keeps one of each. */
+    private static void types() {
+        Once once = new Once();
+        KINDS.put("type-after-write", new Kind(() -> {
+            makeType();
+            use(once.field);
+        }, () -> {
+            once.field = 1;
+            makeType();
+        }));
+        KINDS.put("type-after-read", new Kind(() -> {
+            use(once.field);
+            makeType();
+        }, () -> {
+            makeType();
+            once.field = 1;
+        }));
+    }
+
+    private static void makeType() {
+        use(MethodType.methodType(Once.class, Other.class, Kind.class));
+    }
+
     private static int get(Field field, Once once) {
         try {
             return field.getInt(once);
@@ -125,6 +149,7 @@ public final class Once {
         fields();
         arrays();
         handles();
+        types();
         collections();
         if (args.length == 0) {
             for (String kind : KINDS.keySet()) System.out.println(kind);
