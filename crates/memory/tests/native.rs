@@ -5,7 +5,7 @@
 //! left out: they need objects and threads of their own.
 
 use litmus::weak::{self, Access, Act, Operand, Row};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -185,6 +185,10 @@ fn hotspot_shows_nothing_that_is_forbidden() {
             .or_default()
             .push(outcome.to_owned());
     }
+    let shapes: BTreeSet<&str> = rows.iter().map(|row| row.text).collect();
+    let all: usize = { rows.iter() }
+        .map(|row| row.all().iter().filter(|o| row.is_open(o)).count())
+        .sum();
     let (mut outcomes, mut weak) = (0, 0);
     for (number, row) in rows.iter().enumerate() {
         let shown = seen
@@ -211,7 +215,8 @@ fn hotspot_shows_nothing_that_is_forbidden() {
         }
     }
     println!(
-        "{} shapes, {outcomes} outcomes shown, {weak} of them left out",
+        "{} shapes in {} rows, {outcomes} outcomes shown; of {all} that the model leaves out, {weak}",
+        shapes.len(),
         rows.len()
     );
 }

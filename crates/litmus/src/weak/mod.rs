@@ -6,9 +6,11 @@
 //! the axioms, with relations as sets of pairs. It knows nothing of clocks or views.
 
 mod axioms;
+mod random;
 mod table;
 
 pub use axioms::outcomes;
+pub use random::random;
 pub use table::{Row, table};
 
 use std::collections::BTreeMap;

@@ -257,6 +257,35 @@ const SHAPES: &[Shape] = &[
     // 17.5.1 speaks of what is reached through the final field only.
     ("final field, then another", "x=1; f=1; freeze f; p=1 | a=p; a?; b=f; c=x", 1, &[("plain", &["01*", "0*1", "10*"], &["110"])]),
     ("another, then a final field", "x=1; f=1; freeze f; p=1 | a=p; a?; c=x; b=f", 1, &[("plain", &["01*", "0*1", "10*"], &[])]),
+    // What Dekker's algorithm guards, behind its first step.
+    ("Dekker", "x=1; a=y; z=1 | y=1; b=x; c=z", 1, &[
+        ("plain", &[], &[]), ("x:volatile y:volatile z:plain", &["00*"], &[]), ("x:ordered y:ordered z:plain", &[], &[]),
+    ]),
+    ("WWC", "x=2 | a=x; y=1 | b=y; x=1 | join0; join1; join2; c=x", 2, &[
+        ("plain", &["*2*", "**0"], &["111", "112"]), ("opaque", &["*2*", "**0"], &["111", "112", "212"]),
+        ("ordered", &["*2*", "**0", "11*", "212"], &[]), ("volatile", &["*2*", "**0", "11*", "212"], &[]),
+    ]),
+    ("Z6", "x=1; y=1 | y=2; z=1 | a=z; b=x | join0; join1; join2; c=y", 2, &[
+        ("plain", &["2**", "*2*", "**0"], &[]), ("ordered", &["2**", "*2*", "**0"], &[]),
+        ("volatile", &["2**", "*2*", "**0", "102"], &[]),
+    ]),
+    ("3.2W", "x=1; y=2 | y=1; z=2 | z=1; x=2 | join0; join1; join2; a=x; b=y; c=z", 2, &[
+        ("plain", &["0**", "*0*", "**0"], &[]), ("opaque", &["0**", "*0*", "**0"], &["111"]),
+        ("ordered", &["0**", "*0*", "**0"], &["111"]), ("volatile", &["0**", "*0*", "**0", "111"], &[]),
+    ]),
+    ("IRRWIW", "x=2 | a=x; b=y | y=1 | c=y; x=1 | join0; join1; join2; join3; d=x", 2, &[
+        ("plain", &["*2**", "**2*", "***0"], &[]), ("opaque", &["*2**", "**2*", "***0"], &[]),
+        ("ordered", &["*2**", "**2*", "***0", "101*"], &[]),
+        ("volatile", &["*2**", "**2*", "***0", "101*", "2012"], &[]),
+    ]),
+    ("MP by getAndAdd", "x=1; a=y++ | b=y; c=x", 1, &[
+        ("plain", &["1**"], &[]), ("x:plain y:ordered", &["1**", "010"], &[]), ("x:plain y:volatile", &["1**", "010"], &[]),
+    ]),
+    ("MP by getAndAdd, both", "x=1; a=y++ | b=y++; c=x", 1, &[("plain", &["00*", "11*", "010"], &[])]),
+    // 17.4.8 commits both writes before the reads; a coherent location has no such circle.
+    ("CoRW, both threads", "a=x; x=1 | b=x; x=2", 2, &[
+        ("plain", &["1*", "*2"], &["21"]), ("opaque", &["1*", "*2", "21"], &[]), ("volatile", &["1*", "*2", "21"], &[]),
+    ]),
     ("start", "x=1; fork1 | a=x", 1, &[("plain", &["0"], &[])]),
     ("write after start", "x=1; fork1; x=2 | a=x", 2, &[("plain", &["0"], &[])]),
     ("join", "x=1 | join0; a=x", 1, &[("plain", &["0"], &[])]),
