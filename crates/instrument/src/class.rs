@@ -80,7 +80,10 @@ pub fn rewrite(request: &Request<'_>) -> Result<Rewritten, Error> {
     let class = ClassFile::parse(request.bytes)?;
     let name = class.name().into_owned();
     let super_name = class.super_name().map(|n| n.into_owned());
-    let level = request.policy.level_of(&name, request.boot_or_platform);
+    let level = match shadow::mirrors_a_layout(&class) {
+        true => Level::None,
+        false => request.policy.level_of(&name, request.boot_or_platform),
+    };
     let glance = Glance::at(&class);
     let mut cx = ClassCx::new(class, name, level, request);
     let untouched = never_touched(&cx.name) && cx.models.is_empty()

@@ -103,6 +103,20 @@ pub(crate) fn is_rewritten(class: &ClassFile<'_>) -> bool {
     fields.any(|f| f.access & ADDED == ADDED && class.member_name(f).starts_with(PREFIX))
 }
 
+/// Whether the class copies the fields of `java.lang.reflect.AccessibleObject`. Byte Buddy and others make one to
+/// learn from it where `override` is, and write there by Unsafe: fields of ours would have them write elsewhere, into
+/// a reference, of which the collector dies. Nobody makes objects of such a class.
+pub(crate) fn mirrors_a_layout(class: &ClassFile<'_>) -> bool {
+    let is_field = |name: &str, desc: &str| {
+        let field = class.field(name, desc);
+        field.is_some_and(|f| !f.is_static())
+    };
+    let of_objects = class.fields.iter().filter(|f| !f.is_static()).count();
+    of_objects == 2
+        && is_field("override", "Z")
+        && is_field("accessCheckCache", "Ljava/lang/Object;")
+}
+
 /// Makes the fields of [`models::VOLATILE`] volatile.
 pub(crate) fn make_volatile(class: &mut ClassFile<'_>, name: &str) -> bool {
     let mut changed = false;

@@ -302,6 +302,23 @@ fn fields_are_added_by_mode_and_level() {
 
 /// Class files from before stack maps go through the old verifier, which infers
 /// types, and know no class constants.
+/// Its fields must lie where those of `AccessibleObject` do.
+#[test]
+fn a_mirror_of_accessible_objects_gets_no_fields() {
+    let scratch = Scratch::new("mirror");
+    let text = "class Mirror { static int n; boolean override; volatile Object accessCheckCache; }\n\
+        class Other { boolean override; volatile Object cache; }\n\
+        class More { boolean override; volatile Object accessCheckCache; int n; }\n";
+    let classes = compile_text(&scratch, "Mirror", text);
+    let is_changed = |class: &str| {
+        rewrite_with(&classes[class], &Policy::default(), 0)
+            .bytes
+            .is_some()
+    };
+    let changed = ["Mirror", "Other", "More"].map(is_changed);
+    assert_eq!(changed, [false, true, true]);
+}
+
 #[test]
 fn class_files_of_java_1_4_run() {
     let scratch = Scratch::new("old");
