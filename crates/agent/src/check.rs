@@ -438,7 +438,7 @@ impl Agent {
     pub fn told_thread(&self, thread: &Thread) -> finding::Thread {
         finding::Thread {
             id: u64::from(thread.id),
-            name: thread.name.clone(),
+            name: thread.name(),
             created: self.told(&thread.created),
             test: thread.test,
         }

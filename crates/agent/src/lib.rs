@@ -199,7 +199,7 @@ impl Agent {
                 .stacks
                 .lock()
                 .unwrap_or_else(|e| e.into_inner())
-                .current(&self.jvmti),
+                .of_maker(&self.jvmti),
             None => [].into(),
         };
         let (name, in_system) = self.jvmti.thread(thread);

@@ -424,7 +424,7 @@ impl State {
                 (
                     ThreadId(t.id),
                     tables::Thread {
-                        name: t.name.as_str().into(),
+                        name: t.name().into(),
                         creator,
                         created_at,
                         daemon: false,

@@ -68,9 +68,14 @@ pub struct Sample {
     pub locks: Arc<str>,
 }
 
+/// Places where threads are made that are kept: programs make them in a few.
+const MOST_MAKERS: usize = 4096;
+
 #[derive(Default, Debug)]
 pub struct Stacks {
     methods: FxHashMap<usize, Arc<Method>>,
+    /// Stacks that threads were made with: methods and where in them.
+    makers: FxHashMap<Vec<(usize, i64)>, Arc<[Frame]>>,
     samples: FxHashMap<(u32, Tid), Vec<Sample>>,
     /// The first stack of each statement, by any thread.
     first: FxHashMap<u32, Arc<[Frame]>>,
@@ -83,6 +88,7 @@ impl Stacks {
         self.first.clear();
         if self.methods.len() > MOST_METHODS {
             self.methods.clear();
+            self.makers.clear();
         }
     }
 
@@ -91,9 +97,28 @@ impl Stacks {
         self.of_thread(jvmti, Ref::NULL)
     }
 
+    /// The same of a thread that makes another. A million threads are made in a few places, and what is known
+    /// of each is kept: they share their stacks.
+    pub fn of_maker(&mut self, jvmti: &Jvmti) -> Arc<[Frame]> {
+        let frames = jvmti.stack_of(Ref::NULL, DEPTH);
+        let at = |f: &FrameInfo| (f.method.key(), f.location);
+        let key: Vec<(usize, i64)> = frames.iter().map(at).collect();
+        if let Some(known) = self.makers.get(&key) {
+            return known.clone();
+        }
+        let stack = self.described(jvmti, frames);
+        if self.makers.len() < MOST_MAKERS {
+            self.makers.insert(key, stack.clone());
+        }
+        stack
+    }
+
     /// The same for any thread.
     pub fn of_thread(&mut self, jvmti: &Jvmti, thread: Ref) -> Arc<[Frame]> {
-        let frames = jvmti.stack_of(thread, DEPTH);
+        self.described(jvmti, jvmti.stack_of(thread, DEPTH))
+    }
+
+    fn described(&mut self, jvmti: &Jvmti, frames: Vec<FrameInfo>) -> Arc<[Frame]> {
         frames
             .into_iter()
             .map(|f| self.frame(jvmti, f))

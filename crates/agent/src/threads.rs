@@ -20,12 +20,20 @@ const MOST_LOOKED_AT: usize = 256;
 #[derive(Clone, Debug)]
 pub struct Thread {
     pub id: u32,
-    pub name: String,
+    /// Empty: it has none. Kept for ever, like the rest, so it is small.
+    name: Box<str>,
     pub system: bool,
     pub creator: Option<u32>,
+    /// One for all threads that are made in the same place.
     pub created: Arc<[Frame]>,
     /// The test that it works for, by the number that a test framework gave it; 0: none.
     pub test: u32,
+}
+
+impl Thread {
+    pub fn name(&self) -> String {
+        or_unnamed(String::from(&*self.name), self.id)
+    }
 }
 
 #[derive(Debug)]
@@ -68,7 +76,7 @@ impl Threads {
         let test = creator.and_then(|id| self.get(id)).map_or(0, |t| t.test);
         self.all.push(Thread {
             id,
-            name: or_unnamed(name, id),
+            name: name.into(),
             system,
             creator,
             created,
