@@ -46,6 +46,7 @@ public final class Racy {
     static int afterYields;
     static int afterInterrupt;
     static int afterCarrierWork;
+    static int pinned;
     static final int[] element = new int[4];
     static Data published;
     static int seen;
@@ -318,6 +319,17 @@ public final class Racy {
                 afterCarrierWork++; // race: afterCarrierWork
             });
             both(a, b);
+        });
+        // Each sleeps with a monitor of its own, which keeps it on its carrier before JDK 24.
+        SECTIONS.put("pinned", () -> {
+            Runnable count = () -> {
+                synchronized (new Object()) {
+                    sleep(5);
+                    pinned++; // race: pinned
+                    sleep(5);
+                }
+            };
+            both(virtual(count), virtual(count));
         });
         SECTIONS.put("inherited", () -> {
             InheritableThreadLocal<Data> local = new InheritableThreadLocal<>();
