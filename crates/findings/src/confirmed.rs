@@ -2,7 +2,7 @@
 //! made to happen, deadlocks and livelocks, uncaught exceptions, and how to
 //! replay them.
 
-use crate::finding::{self, Frame, StuckThreads, Uncaught, Waiting, place};
+use crate::finding::{self, AccessOp, Frame, StuckThreads, Uncaught, Waiting, place};
 use crate::story::StoryLine;
 pub use protocol::control::Delay;
 use schemars::JsonSchema;
@@ -45,6 +45,10 @@ pub struct Outcome {
     /// Which of the race's accesses went first.
     #[schemars(range(max = 1))]
     pub first: u8,
+    /// What the first and the second of the accesses that met did; several where a line reads
+    /// and writes, as `x = x + 1` does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub orders: Vec<[AccessOp; 2]>,
     pub result: Effect,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
@@ -66,6 +70,21 @@ pub struct Outcome {
     /// One of them again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replay>,
+}
+
+impl Outcome {
+    /// Other accesses met in a trial that ended in this way.
+    pub fn met(&mut self, orders: &[[AccessOp; 2]]) {
+        let known = std::mem::take(&mut self.orders);
+        self.orders = Outcome::distinct([&known, orders].concat());
+    }
+
+    /// The form in which orders are kept.
+    pub fn distinct(mut orders: Vec<[AccessOp; 2]>) -> Vec<[AccessOp; 2]> {
+        orders.sort();
+        orders.dedup();
+        orders
+    }
 }
 
 /// A read that saw an older write than the newest.
@@ -118,6 +137,45 @@ impl From<&finding::StaleRead> for StaleRead {
             newest: found.newest.clone(),
             why,
         }
+    }
+}
+
+/// Reference runs of `confirm`, in which no order was forced, that ended in the same way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReferenceRuns {
+    /// How many.
+    pub runs: u64,
+    /// `ok`: as the run that the output of trials was compared with.
+    pub result: Effect,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// What speaks for a failure in how the program ended and what it printed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failure_signs: Vec<String>,
+}
+
+impl ReferenceRuns {
+    /// One entry for each way to end, the most frequent first.
+    pub fn grouped(all: impl IntoIterator<Item = ReferenceRuns>) -> Vec<ReferenceRuns> {
+        let mut ways: Vec<ReferenceRuns> = Vec::new();
+        for one in all {
+            let mut alike = ways.iter_mut();
+            match alike.find(|way| {
+                ReferenceRuns {
+                    runs: way.runs,
+                    ..one.clone()
+                } == **way
+            }) {
+                Some(way) => way.runs = way.runs.saturating_add(one.runs),
+                None => ways.push(one),
+            }
+        }
+        ways.sort_by(|a, b| {
+            let rest =
+                |way: &ReferenceRuns| (way.result, way.detail.clone(), way.failure_signs.clone());
+            b.runs.cmp(&a.runs).then_with(|| rest(a).cmp(&rest(b)))
+        });
+        ways
     }
 }
 

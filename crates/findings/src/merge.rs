@@ -435,6 +435,7 @@ impl Report {
             schedules: None,
             repairs: None,
             reference: None,
+            reference_runs: Vec::new(),
             replayed: None,
             hunt: None,
             suppressed: Vec::new(),

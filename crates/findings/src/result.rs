@@ -6,7 +6,9 @@
 
 use crate::advice::{Occurrence, RepairSet, Suggestion};
 use crate::baseline::Baseline;
-use crate::confirmed::{Deadlock, Failure, Harm, Outcome, Replay, ReplayVerdict, Trials};
+use crate::confirmed::{
+    Deadlock, Failure, Harm, Outcome, ReferenceRuns, Replay, ReplayVerdict, Trials,
+};
 use crate::exploration::{Exploration, Schedules};
 use crate::finding::{AccessOp, Frame, Location, Skipped};
 use crate::group::Finding;
@@ -336,6 +338,9 @@ pub struct Report {
     /// What the output of trials was compared with, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
+    /// What the program did where no order was forced, and how often.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reference_runs: Vec<ReferenceRuns>,
     /// Of `replay`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replayed: Option<ReplayVerdict>,

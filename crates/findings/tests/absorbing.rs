@@ -92,6 +92,7 @@ fn what_came_of_trials_keeps_its_accesses() {
     });
     race.outcomes.push(Outcome {
         first: 1,
+        orders: Vec::new(),
         result: Effect::Exception,
         detail: String::new(),
         stack: Vec::new(),

@@ -372,6 +372,7 @@ impl Page<'_> {
             writeln!(self.out, "{label} {name}: {}", clean(&skipped.why))?;
         }
         self.hidden(report)?;
+        self.reference(report)?;
         for text in &report.warnings {
             let label = self.paint(Style::Yellow, "warning:");
             writeln!(self.out, "{label} {}", clean(text))?;

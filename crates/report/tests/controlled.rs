@@ -4,7 +4,7 @@
 
 use findings::confirmed::{Delay, Effect, Harm, Outcome, Replay, Trials};
 use findings::exploration::Exploration;
-use findings::finding::Findings;
+use findings::finding::{AccessOp, Findings};
 use findings::merge::Merge;
 use findings::result::{Program, Report, Run, Status};
 use report::terminal::{NoSources, Options, render};
@@ -49,6 +49,10 @@ fn report() -> Report {
     );
     let ok = |first| Outcome {
         first,
+        orders: match first {
+            0 => vec![[AccessOp::Read, AccessOp::Write]],
+            _ => vec![[AccessOp::Write; 2], [AccessOp::Write, AccessOp::Read]],
+        },
         result: Effect::Ok,
         detail: String::new(),
         stack: vec![],

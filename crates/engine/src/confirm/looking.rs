@@ -1,4 +1,4 @@
-//! Where pairs come from if nobody names them: runs with the hybrid detector.
+//! What is run before the trials: the reference, and, if nobody names pairs, runs with the hybrid detector.
 //!
 //! The hybrid detector is told of every access, one thread at a time. A program that computes on
 //! arrays takes a hundred times as long with it, and the trials, which do without a
@@ -6,14 +6,23 @@
 //! program takes alone; pairs show early, because threads do the same again and again.
 //! What a shorter look may miss, FastTrack looks for: it sees the whole run, in compiled code.
 
+use super::tally::Kept;
+use super::trials::schedule_of;
+use super::verdict::{self, Choice, Reference};
 use super::{Mode, Work};
+use crate::controlled_run;
 use crate::error::Error;
 use crate::session::Session;
 use driver::process::{Outcome, Stopped};
+use driver::run::RunResult;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A short program may take this long, whatever it takes alone: most of it is the start of the JVM.
 const LEAST: Duration = Duration::from_secs(10);
+
+/// Controlled runs that look for pairs, besides a free one.
+const CONTROLLED_RUNS: usize = 3;
 
 /// How many times the program's own time the detector may take.
 const TIMES: u32 = 5;
@@ -76,6 +85,64 @@ impl Work<'_> {
             true => Look::Over,
             false => Look::Slow,
         })
+    }
+
+    /// Finds out what an undisturbed run does; controlled runs without a target
+    /// go into the report, and their schedules come back.
+    pub(super) fn reference(
+        &mut self,
+        alone: &Outcome,
+        mode: Mode,
+        session: &mut Session,
+    ) -> Result<(Reference, BTreeMap<u64, Kept>), Error> {
+        let mut runs: Vec<RunResult> = Vec::new();
+        let mut kept = BTreeMap::new();
+        loop {
+            let number = runs.len() as u64;
+            self.progress
+                .doing("running the program under control, nothing forced");
+            let control =
+                self.control("random", controlled_run::seed(&self.config.control, number));
+            let dir = self
+                .launcher
+                .directory(&format!("reference-{}", number + 1))?;
+            let plan = self.plan(mode, Some(control.clone()));
+            let run = self.launcher.run_in(&dir, plan)?;
+            let over = self.over(&run.outcome);
+            let mut schedule = schedule_of(&control, &run, "reference".to_owned());
+            schedule.mode = mode.name().to_owned();
+            let log = std::fs::read(dir.log()).unwrap_or_default();
+            runs.push(run.clone());
+            kept.insert(session.add(run), Kept { schedule, log });
+            if mode == Mode::HYBRID && runs.len() < CONTROLLED_RUNS && !over {
+                continue;
+            }
+            match Reference::choose(alone, &runs) {
+                Choice::Known(reference, _) if self.launcher.cuts() => {
+                    let reference = reference.without_output();
+                    self.reference_runs = reference.told(alone, &runs);
+                    self.warn("runs are cut short, so output was not compared".to_owned());
+                    return Ok((reference, kept));
+                }
+                Choice::Known(reference, text) => {
+                    self.reference_runs = reference.told(alone, &runs);
+                    self.compared_with = text.clone();
+                    match text.as_str() {
+                        "" => self.warn(
+                            "what the program prints varies by itself, so output was not compared"
+                                .to_owned(),
+                        ),
+                        text if text != verdict::ALONE => {
+                            self.warn(format!("output was compared with that of {text}"));
+                        }
+                        _ => {}
+                    }
+                    return Ok((reference, kept));
+                }
+                Choice::More if over => return Ok((Reference::default(), kept)),
+                Choice::More => {}
+            }
+        }
     }
 }
 

@@ -41,9 +41,8 @@ use crate::story::{self, Teller};
 use crate::verdict::{Answer, Facts};
 use driver::options::{Control, Mode, Statement, Variant};
 use driver::process::{Input, Outcome, Output, Stopped};
-use driver::run::RunResult;
 use driver::store::Writer;
-use findings::confirmed::Replay;
+use findings::confirmed::{ReferenceRuns, Replay};
 use findings::exploration::Schedules;
 use findings::result::{Race, Report, Status};
 use findings::shard::Shard;
@@ -54,11 +53,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tally::{Kept, Tallies, Tally};
-use trials::schedule_of;
-use verdict::{Choice, Reference};
-
-/// Controlled runs that look for pairs, besides a free one.
-const CONTROLLED_RUNS: usize = 3;
+use verdict::Reference;
 
 pub(crate) use pairs::{order, sides, worth_trying};
 pub use weak::Memory;
@@ -280,6 +275,7 @@ pub(crate) fn try_races(
         new: BTreeSet::new(),
         warnings: BTreeSet::new(),
         compared_with: String::new(),
+        reference_runs: Vec::new(),
         untried: Vec::new(),
         schedules: Schedules::default(),
         progress,
@@ -338,6 +334,8 @@ struct Work<'a> {
     warnings: BTreeSet<String>,
     /// What output is compared with, in words.
     compared_with: String,
+    /// What the program did where no order was forced.
+    reference_runs: Vec<ReferenceRuns>,
     untried: Vec<String>,
     /// The trials of all pairs; two pairs have different scheduling points.
     schedules: Schedules,
@@ -380,6 +378,7 @@ impl<'a> Work<'a> {
         if !self.compared_with.is_empty() {
             report.reference = Some(self.compared_with.clone());
         }
+        report.reference_runs = std::mem::take(&mut self.reference_runs);
         self.keep_runs(&mut report, before, kept);
         if facts.not_exercised || crashed || self.interrupted {
             return Ok((report, facts));
@@ -494,61 +493,6 @@ impl<'a> Work<'a> {
         };
         let jobs = config::jobs(self.config.jobs);
         Executions::new(self.launcher, plan, variants, jobs, self.config.isolate)
-    }
-
-    /// Finds out what an undisturbed run does; controlled runs without a target
-    /// go into the report, and their schedules come back.
-    fn reference(
-        &mut self,
-        alone: &Outcome,
-        mode: Mode,
-        session: &mut Session,
-    ) -> Result<(Reference, BTreeMap<u64, Kept>), Error> {
-        let mut runs: Vec<RunResult> = Vec::new();
-        let mut kept = BTreeMap::new();
-        loop {
-            let number = runs.len() as u64;
-            self.progress
-                .doing("running the program under control, nothing forced");
-            let control =
-                self.control("random", controlled_run::seed(&self.config.control, number));
-            let dir = self
-                .launcher
-                .directory(&format!("reference-{}", number + 1))?;
-            let plan = self.plan(mode, Some(control.clone()));
-            let run = self.launcher.run_in(&dir, plan)?;
-            let over = self.over(&run.outcome);
-            let mut schedule = schedule_of(&control, &run, "reference".to_owned());
-            schedule.mode = mode.name().to_owned();
-            let log = std::fs::read(dir.log()).unwrap_or_default();
-            runs.push(run.clone());
-            kept.insert(session.add(run), Kept { schedule, log });
-            if mode == Mode::HYBRID && runs.len() < CONTROLLED_RUNS && !over {
-                continue;
-            }
-            match Reference::choose(alone, &runs) {
-                Choice::Known(reference, _) if self.launcher.cuts() => {
-                    self.warn("runs are cut short, so output was not compared".to_owned());
-                    return Ok((reference.without_output(), kept));
-                }
-                Choice::Known(reference, text) => {
-                    self.compared_with = text.clone();
-                    match text.as_str() {
-                        "" => self.warn(
-                            "what the program prints varies by itself, so output was not compared"
-                                .to_owned(),
-                        ),
-                        text if text != verdict::ALONE => {
-                            self.warn(format!("output was compared with that of {text}"));
-                        }
-                        _ => {}
-                    }
-                    return Ok((reference, kept));
-                }
-                Choice::More if over => return Ok((Reference::default(), kept)),
-                Choice::More => {}
-            }
-        }
     }
 
     /// Deadlocks and exceptions of the runs before the trials get their

@@ -6,7 +6,7 @@ use super::pairs::{self, AccessOrders, Order};
 use super::verdict::{Regularity, Verdict};
 use driver::store::Schedule;
 use findings::confirmed::{Effect, Harm, Outcome, Replay, Trials};
-use findings::finding::Hit;
+use findings::finding::{AccessOp, Hit};
 use findings::merge;
 use findings::result::{Race, Status};
 use std::cell::Cell;
@@ -89,17 +89,19 @@ impl Tally {
         };
         self.uncompared |= !verdict.compared;
         self.failed |= verdict.unusual;
-        let mut orders = [Some(last.first), None];
-        if verdict.effect != Effect::Ok {
-            self.orders.add(hit);
-        } else {
-            hits.iter().for_each(|(_, hit)| self.orders.add(hit));
-            let other = hits.iter().map(|(order, _)| order.first);
-            orders[1] = other.clone().find(|first| *first != last.first);
-        }
-        for first in orders.into_iter().flatten() {
-            self.known[usize::from(first & 1)] = true;
-            self.count(first, trial, verdict, &log);
+        let counted = match verdict.effect {
+            Effect::Ok => &hits[..],
+            _ => &hits[hits.len() - 1..],
+        };
+        counted.iter().for_each(|(_, hit)| self.orders.add(hit));
+        for first in [last.first, 1 - (last.first & 1)] {
+            let mine = counted.iter().filter(|(order, _)| order.first == first);
+            let met: Vec<[AccessOp; 2]> =
+                mine.map(|(_, hit)| [hit.first.op, hit.second.op]).collect();
+            if !met.is_empty() {
+                self.known[usize::from(first & 1)] = true;
+                self.count(first, &met, (trial, verdict), &log);
+            }
         }
         if hits.iter().any(|(order, _)| order.symmetric) {
             self.known = [true; 2];
@@ -109,8 +111,8 @@ impl Tally {
     fn count(
         &mut self,
         first: u8,
-        trial: &Trial<'_>,
-        verdict: &Verdict,
+        met: &[[AccessOp; 2]],
+        (trial, verdict): (&Trial<'_>, &Verdict),
         log: impl Fn() -> Vec<u8>,
     ) {
         let same = |group: &&mut Group| {
@@ -121,10 +123,14 @@ impl Tally {
                 && verdict.same(known.result, &known.detail, &known.stack)
         };
         match self.groups.iter_mut().find(same) {
-            Some(group) => group.outcome.trials += 1,
+            Some(group) => {
+                group.outcome.trials += 1;
+                group.outcome.met(met);
+            }
             None => self.groups.push(Group {
                 outcome: Outcome {
                     first,
+                    orders: Outcome::distinct(met.to_vec()),
                     result: verdict.effect,
                     detail: verdict.detail.clone(),
                     stack: verdict.stack.clone(),
@@ -221,7 +227,10 @@ impl Tally {
                 !related && known.result == Effect::Ok && known.first == mine.first && signs
             };
             match self.groups.iter_mut().find(alike) {
-                Some(known) => known.outcome.trials += group.outcome.trials,
+                Some(known) => {
+                    known.outcome.trials += group.outcome.trials;
+                    known.outcome.met(&group.outcome.orders);
+                }
                 None => self.groups.push(group),
             }
         }

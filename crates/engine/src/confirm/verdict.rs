@@ -8,7 +8,7 @@
 
 use driver::process::{Outcome, Stopped};
 use driver::run::RunResult;
-use findings::confirmed::Effect;
+use findings::confirmed::{Effect, ReferenceRuns};
 use findings::finding::{Caught, Frame, StuckThreads, Uncaught};
 use protocol::RunEnd;
 use std::collections::BTreeSet;
@@ -142,6 +142,31 @@ impl Reference {
             ),
             _ => known(None, ""),
         }
+    }
+
+    /// What the reference runs themselves did, the one without the tool among them.
+    pub fn told(&self, alone: &Outcome, controlled: &[RunResult]) -> Vec<ReferenceRuns> {
+        let printed = Printed::by(alone);
+        let (result, detail) = match &self.output {
+            Some(wanted) if !wanted.same(&printed) => {
+                (Effect::OutputDiffers, difference(wanted, &printed))
+            }
+            _ => (Effect::Ok, String::new()),
+        };
+        let alone = ReferenceRuns {
+            runs: 1,
+            result,
+            detail,
+            failure_signs: printed.signs(),
+        };
+        let judged = controlled.iter().filter_map(|run| self.judge(run).ok());
+        let judged = judged.map(|verdict| ReferenceRuns {
+            runs: 1,
+            result: verdict.effect,
+            detail: verdict.detail,
+            failure_signs: verdict.signs,
+        });
+        ReferenceRuns::grouped([alone].into_iter().chain(judged))
     }
 
     /// Nothing is said of what runs print.
@@ -509,6 +534,28 @@ mod tests {
         assert_eq!(unusual((1, "ERROR"), (0, "22")), (true, vec![]));
         assert!(!unusual((0, "error rate 1"), (0, "error rate 2")).0);
         assert!(!unusual((0, "terrors"), (0, "errors")).0, "other words");
+    }
+
+    #[test]
+    fn reference_runs_are_told_with_their_frequencies() {
+        let usual = || run(0, "a", RunEnd::Exit);
+        let mut died = run(1, "b", RunEnd::Exit);
+        died.outcome.stderr = b"Exception in thread".to_vec();
+        died.findings.uncaught = vec![uncaught("E: 1")];
+        let alone = outcome(0, "a");
+        let runs = [usual(), died, usual(), run(112, "", RunEnd::Deadlock)];
+        let (reference, _) = known(&alone, &runs);
+        let told = reference.told(&alone, &runs);
+        let told: Vec<_> = told
+            .iter()
+            .map(|r| (r.runs, r.result, r.failure_signs.len()))
+            .collect();
+        let wanted = [
+            (3, Effect::Ok, 0),
+            (1, Effect::Exception, 2),
+            (1, Effect::Deadlock, 0),
+        ];
+        assert_eq!(told, wanted);
     }
 
     #[test]

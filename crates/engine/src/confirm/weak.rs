@@ -166,6 +166,7 @@ fn add(
     groups.push(Group {
         outcome: Outcome {
             first: first as u8,
+            orders: Vec::new(),
             result: verdict.effect,
             detail: verdict.detail.clone(),
             stack: verdict.stack.clone(),

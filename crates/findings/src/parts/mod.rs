@@ -21,7 +21,7 @@
 mod explored;
 mod races;
 
-use crate::confirmed::{Deadlock, Failure};
+use crate::confirmed::{Deadlock, Failure, ReferenceRuns};
 use crate::merge::{Key, Merge};
 use crate::prediction::{AtomicityViolation, Engine, Property, PropertyStatus};
 use crate::result::{Coverage, HuntSummary, Program, Race, Report, Run, Stage, Timing};
@@ -303,6 +303,7 @@ impl Collected {
             .map(|e| explored::conclude(e, &shards, missing));
         report.schedules = rest.schedules;
         report.reference = rest.reference;
+        report.reference_runs = rest.reference_runs;
         report.replayed = rest.replayed;
         report.hunt = rest.hunt;
         report.limit_reached = rest.limit_reached;
@@ -320,6 +321,7 @@ fn join_rest(known: Report, new: Report) -> Report {
         schedules: both(known.schedules, new.schedules, explored::join_schedules),
         repairs: both(known.repairs, new.repairs, races::larger),
         reference: least(known.reference, new.reference),
+        reference_runs: ReferenceRuns::grouped([known.reference_runs, new.reference_runs].concat()),
         replayed: both(known.replayed, new.replayed, |a, b| {
             if text(&a) <= text(&b) { a } else { b }
         }),

@@ -140,6 +140,7 @@ fn join_outcomes(all: Vec<Outcome>) -> Vec<Outcome> {
         let key = (outcome.result, outcome.caught, outcome.first, same);
         let outcome = match joined.remove(&key) {
             Some(known) => Outcome {
+                orders: Outcome::distinct([known.orders, outcome.orders].concat()),
                 trials: known.trials.saturating_add(outcome.trials),
                 replay: least_by_text(known.replay, outcome.replay),
                 ..outcome

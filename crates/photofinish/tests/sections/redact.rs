@@ -29,11 +29,14 @@ impl Redacted {
     pub fn from_report(report: &str, wanted: &BTreeSet<&str>) -> Redacted {
         let mut redacted = Redacted::default();
         let mut blocks: Vec<Vec<&str>> = vec![Vec::new()];
-        // Nothing is said of threads that were held back, if none was; what a log has of the
-        // progress depends on the time.
-        let always = |line: &&str| {
-            !line.starts_with("threads were held back") && !line.starts_with("photofinish: ")
-        };
+        // Nothing is said of threads that were held back, if none was, nor of runs without a forced
+        // order, if all went well; what a log has of the progress depends on the time.
+        let sometimes = [
+            "threads were held back",
+            "runs without a forced order: ",
+            "photofinish: ",
+        ];
+        let always = |line: &&str| !sometimes.iter().any(|start| line.starts_with(start));
         for line in report.lines().filter(always) {
             let begins = is_race(line) || is_other(line);
             let ends = ends_races(line);

@@ -123,6 +123,25 @@ function staleRead(it) {
   );
 }
 
+// Which accesses met, where a line has several.
+function met(it) {
+  const orders = list(it.orders);
+  return orders.length > 1 ? "; " + orders.map(([a, b]) => `${a} then ${b}`).join(", ") : "";
+}
+
+// What the program did where no order was forced.
+function referenceRuns() {
+  const ways = list(report.reference_runs);
+  const total = ways.reduce((sum, way) => sum + way.runs, 0);
+  const text = (way) =>
+    `${way.runs} of ${total} ` +
+    (way.result === "ok" ? "as compared with" : way.result + (way.detail ? ": " + way.detail : "")) +
+    (list(way.failure_signs).length ? ` (${way.failure_signs.join(", ")})` : "");
+  return ways.length
+    ? el("div", { class: "dim" }, "Runs without a forced order: " + ways.map(text).join("; "))
+    : null;
+}
+
 function outcome(race, it) {
   const first = race.accesses[it.first] || race.accesses[0];
   const fine = it.result === "ok";
@@ -139,7 +158,7 @@ function outcome(race, it) {
     ),
     signs.length ? el("div", { class: "message" }, signs.join(", ")) : null,
     it.detail ? el("div", { class: "message" }, it.detail) : null,
-    el("div", { class: "dim" }, counted(it.trials || 0, "trial")),
+    el("div", { class: "dim" }, counted(it.trials || 0, "trial") + met(it)),
     list(it.memory).map(staleRead),
     stack(it.stack, "stack"),
     it.replay ? command(it.replay.command) : null,
@@ -302,6 +321,7 @@ function raceDetail(race, timelines) {
             race.outcomes.map((o) => outcome(race, o)),
           )
         : null,
+      list(race.outcomes).length ? referenceRuns() : null,
     ),
     members(race),
     section("How it came about", occurrence(race.occurrence)),

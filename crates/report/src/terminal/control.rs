@@ -2,7 +2,9 @@
 //! that were made to happen, deadlocks, uncaught exceptions.
 
 use super::{Page, SHORT_STACK, Style, is_jdk, place};
-use findings::confirmed::{Deadlock, Delay, Effect, Failure, Harm, Outcome, Replay, StaleRead};
+use findings::confirmed::{
+    Deadlock, Delay, Effect, Failure, Harm, Outcome, ReferenceRuns, Replay, StaleRead,
+};
 use findings::finding::{AccessOp, Frame};
 use findings::group;
 use findings::result::{Access, Hidden, Race, Report, Status};
@@ -91,7 +93,7 @@ impl Page<'_> {
                 false => "a read sees an older value".to_owned(),
             };
             let who = self.paint(Style::Bold, &who);
-            let trials = counted(outcome.trials, "trial", "trials");
+            let trials = counted(outcome.trials, "trial", "trials") + &self.met(outcome);
             let text = effect(outcome);
             let text = match outcome.result {
                 Effect::Ok => text,
@@ -119,6 +121,40 @@ impl Page<'_> {
                 self.replay(Some(replay), "  ")
             }
             None => Ok(()),
+        }
+    }
+
+    /// What the program did where no order was forced, unless that was always the same and fine.
+    pub(super) fn reference(&mut self, report: &Report) -> io::Result<()> {
+        let ways = &report.reference_runs;
+        let fine = |way: &ReferenceRuns| way.result == Effect::Ok && way.failure_signs.is_empty();
+        if ways.iter().all(fine) {
+            return Ok(());
+        }
+        let total: u64 = ways.iter().map(|way| way.runs).sum();
+        let ways = ways.iter().map(|way| {
+            let signs = match way.failure_signs.as_slice() {
+                [] => String::new(),
+                signs => format!(" ({})", clean(&signs.join(", "))),
+            };
+            let text = match (way.result, way.detail.as_str()) {
+                (Effect::Ok, _) => "as compared with".to_owned(),
+                (result, "") => result.name().to_owned(),
+                (result, detail) => format!("{}: {}", result.name(), clean(detail)),
+            };
+            format!("{} of {total} {text}{signs}", way.runs)
+        });
+        let ways = ways.collect::<Vec<_>>().join("; ");
+        writeln!(self.out, "runs without a forced order: {ways}")
+    }
+
+    /// Which accesses met, where a line has several.
+    fn met(&self, outcome: &Outcome) -> String {
+        let orders = outcome.orders.iter();
+        let orders = orders.map(|[a, b]| format!("{} then {}", a.word(), b.word()));
+        match outcome.orders.len() > 1 && self.options.verbose {
+            true => format!("; {}", orders.collect::<Vec<_>>().join(", ")),
+            false => String::new(),
         }
     }
 
