@@ -22,7 +22,7 @@ const GROUP: usize = 24;
 /// Programs that are compiled together.
 const BLOCK: u64 = 48;
 
-/// Of these, each group gets one.
+/// Of these, each group gets one, or all.
 const SCHEDULERS: [&str; 3] = ["random", "pct", "pos"];
 
 /// Of an execution of `verify`: many more than these programs have, unless one spins for ever in a way
@@ -43,6 +43,8 @@ pub struct Config {
     pub at_most: Option<Duration>,
     /// `confirm` takes ten JVMs or more: it gets one program of so many.
     pub confirm_every: u64,
+    /// `detect` runs each group under every scheduler.
+    pub every_scheduler: bool,
     /// Where programs that show a contradiction are kept.
     pub keep: Option<PathBuf>,
 }
@@ -173,27 +175,21 @@ impl Block<'_> {
         let (end, stuck): (Vec<&Case>, Vec<&Case>) = group.iter().partition(always_ends);
         let together = format!("Group{n}");
         let turn = group[0].number / GROUP as u64;
-        let scheduler = SCHEDULERS[(turn % SCHEDULERS.len() as u64) as usize];
         let seed = turn.to_string();
-        let detect = [
-            "detect",
-            "--scheduler",
-            scheduler,
-            "--seed",
-            &seed,
-            "--runs",
-        ];
-        if !end.is_empty() {
-            self.under("detect", &[&detect[..], &["6"]].concat(), &together, &end)?;
-            self.under("predict", &["predict"], &together, &end)?;
+        for scheduler in self.schedulers(turn) {
+            let detect = |runs| {
+                let seeded = ["--seed", &seed, "--runs", runs];
+                [&["detect", "--scheduler", scheduler][..], &seeded].concat()
+            };
+            if !end.is_empty() {
+                self.under("detect", &detect("6"), &together, &end)?;
+            }
+            for case in stuck.iter().filter(|case| !case.may_spin_for_ever()) {
+                self.under("detect", &detect("2"), case.class(), &[case])?;
+            }
         }
-        for case in stuck.into_iter().filter(|case| !case.may_spin_for_ever()) {
-            self.under(
-                "detect",
-                &[&detect[..], &["2"]].concat(),
-                case.class(),
-                &[case],
-            )?;
+        if !end.is_empty() {
+            self.under("predict", &["predict"], &together, &end)?;
         }
         let every = self.config.confirm_every;
         // It also runs the program without control.
@@ -203,6 +199,13 @@ impl Block<'_> {
             self.under("confirm", &confirm, case.class(), &[case])?;
         }
         Ok(())
+    }
+
+    /// Those that a group runs under.
+    fn schedulers(&self, turn: u64) -> impl Iterator<Item = &'static str> + use<> {
+        let (every, mine) = (self.config.every_scheduler, turn % SCHEDULERS.len() as u64);
+        let numbered = (0..).zip(SCHEDULERS);
+        numbered.filter_map(move |(n, name)| (every || n == mine).then_some(name))
     }
 
     /// Explores the programs of a group from this place on, and each half of them if that is not

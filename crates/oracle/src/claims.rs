@@ -1,7 +1,7 @@
 //! What a report says about a program, and whether brute force agrees.
 
 use crate::sample::Case;
-use crate::truth::{Access, pair};
+use crate::truth::{Access, End, Truth, pair};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,10 @@ pub struct Race {
 /// What `confirm` says came of an order.
 #[derive(Clone, Debug)]
 pub struct Tried {
+    /// Which side of the race went first.
     pub first: usize,
+    /// Whether the first and the second of the accesses that met write.
+    pub orders: Vec<[bool; 2]>,
     pub result: String,
     pub caught: bool,
 }
@@ -123,6 +126,10 @@ fn read_race(race: &Value) -> Option<(String, Race)> {
     };
     let outcomes = list(race, "outcomes").iter().map(|outcome| Tried {
         first: usize::from(outcome["first"] == 1),
+        orders: list(outcome, "orders")
+            .iter()
+            .map(|ops| [0, 1].map(|at| ops[at] == "write"))
+            .collect(),
         result: text(&outcome["result"]),
         caught: outcome["caught"] == true,
     });
@@ -205,9 +212,8 @@ impl Race {
         if !holds {
             wrong.push(format!("no race between {a:?} and {b:?} ({})", self.status));
         }
-        for tried in &self.outcomes {
-            let order = if tried.first == 0 { (a, b) } else { (b, a) };
-            let ends = truth.meetings.get(&order);
+        for (tried, met) in self.met() {
+            let ends = truth.meetings.get(&met);
             let exists = ends.into_iter().flatten().any(|end| match &*tried.result {
                 "exception" if !tried.caught => end.failed,
                 "deadlock" | "livelock" => end.deadlock,
@@ -215,31 +221,72 @@ impl Race {
                 _ => true,
             });
             if !exists {
+                let (first, second) = met;
                 let result = &tried.result;
                 wrong.push(format!(
-                    "{:?} then {:?}: {result} does not exist",
-                    order.0, order.1
+                    "{first:?} then {second:?}: {result} does not exist"
                 ));
             }
         }
-        if self.harm.as_deref() == Some("harmless") && !self.can_be_harmless(case) {
-            wrong.push(format!("{a:?} and {b:?} cannot be harmless in both orders"));
+        if self.outcomes.iter().any(|tried| tried.orders.is_empty()) {
+            wrong.push(format!("{a:?} and {b:?}: nobody says which accesses met"));
+        }
+        if self.harm.as_deref() == Some("harmless") {
+            for (first, second) in self.untried(case) {
+                wrong.push(format!(
+                    "harmless, but {first:?} before {second:?} was not tried"
+                ));
+            }
+            if !self.can_be_harmless(case) {
+                wrong.push(format!("{a:?} and {b:?} cannot be harmless in both orders"));
+            }
         }
         wrong
     }
 
-    /// Whether some outcome is possible whichever access comes first. Lines that read and write
-    /// have several pairs of accesses, and all of them were tried in both orders.
-    fn can_be_harmless(&self, case: &Case) -> bool {
-        let truth = &case.truth;
+    /// The accesses that met in trials, in their order, with what came of it.
+    fn met(&self) -> impl Iterator<Item = (&Tried, (Access, Access))> {
+        self.outcomes.iter().flat_map(|tried| {
+            let lines = self.accesses.map(|access| access.line);
+            let (first, second) = match tried.first {
+                0 => (lines[0], lines[1]),
+                _ => (lines[1], lines[0]),
+            };
+            tried.orders.iter().map(move |[wrote_first, wrote_second]| {
+                let access = |line, write: &bool| Access {
+                    line,
+                    write: *write,
+                };
+                let met = (access(first, wrote_first), access(second, wrote_second));
+                (tried, met)
+            })
+        })
+    }
+
+    /// What can come of any two accesses of the race's lines, by the order in which they are
+    /// made: a line that reads and writes has several.
+    fn meetings<'t>(
+        &self,
+        truth: &'t Truth,
+    ) -> impl Iterator<Item = (&'t (Access, Access), &'t BTreeSet<End>)> {
         let lines = self.accesses.map(|access| access.line);
-        let between = |a: &Access, b: &Access| {
+        truth.meetings.iter().filter(move |((a, b), _)| {
             let met = [a.line, b.line];
             met == lines || [met[1], met[0]] == lines
-        };
-        let meetings = truth.meetings.iter().filter(|((a, b), _)| between(a, b));
+        })
+    }
+
+    /// The orders of accesses of these lines that exist and that no trial had.
+    fn untried(&self, case: &Case) -> Vec<(Access, Access)> {
+        let tried: BTreeSet<(Access, Access)> = self.met().map(|(_, met)| met).collect();
+        let exist = self.meetings(&case.truth).map(|(order, _)| *order);
+        exist.filter(|order| !tried.contains(order)).collect()
+    }
+
+    /// Whether some outcome is possible whichever access comes first.
+    fn can_be_harmless(&self, case: &Case) -> bool {
         let mut outcomes: Option<BTreeSet<&str>> = None;
-        for (_, ends) in meetings {
+        for (_, ends) in self.meetings(&case.truth) {
             let whole = ends.iter().filter(|end| !end.deadlock);
             let here: BTreeSet<&str> = whole.map(|end| end.outcome.as_str()).collect();
             outcomes = Some(match outcomes {
@@ -248,5 +295,83 @@ impl Race {
             });
         }
         outcomes.is_some_and(|common| !common.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use litmus::java::source;
+    use litmus::{Program, Reg, Var, add, fork, join, read, write};
+    use serde_json::json;
+
+    /// Two threads that each make `x = x` of it, in a line that reads and writes.
+    fn case() -> Case {
+        let (r, x) = (Reg(0), Var(0));
+        let same = || [read(r, x), write(x, add(r, 0))];
+        let main = [fork(1)].into_iter().chain(same()).chain([join(1)]);
+        let program = Program {
+            threads: vec![main.collect(), same().to_vec()],
+            running: 1,
+            arrays: Vec::new(),
+        };
+        let source = source(&program, "P7");
+        let truth = Truth::brute_force(&program, &source, 1000).unwrap();
+        Case {
+            number: 7,
+            program,
+            source,
+            truth,
+        }
+    }
+
+    /// What `confirm` says: the orders by the side that goes first.
+    fn report(case: &Case, orders: [&[[&str; 2]]; 2]) -> Value {
+        let lines: BTreeSet<u32> = case.truth.places.keys().map(|at| at.line).collect();
+        let accesses = lines
+            .iter()
+            .map(|line| json!({ "class": "P7", "line": line, "op": "write" }));
+        let outcomes = orders.iter().enumerate();
+        let outcomes =
+            outcomes.map(|(first, met)| json!({ "first": first, "orders": met, "result": "ok" }));
+        json!({ "races": [{
+            "status": "confirmed",
+            "harm": "harmless",
+            "accesses": accesses.collect::<Vec<_>>(),
+            "outcomes": outcomes.collect::<Vec<_>>(),
+        }]})
+    }
+
+    fn wrong(orders: [&[[&str; 2]]; 2]) -> Vec<String> {
+        let case = case();
+        let (claims, strange) = super::read(&report(&case, orders), "");
+        assert_eq!(strange, [] as [String; 0]);
+        claims["P7"].contradictions(&case)
+    }
+
+    #[test]
+    fn harmless_needs_each_order_of_each_two_accesses() {
+        let all: [[&str; 2]; 3] = [["read", "write"], ["write", "read"], ["write", "write"]];
+        assert_eq!(wrong([&all, &all]), [] as [String; 0]);
+        // A write first in each: both sides have been first, and most orders were not tried.
+        let writes = wrong([&all[1..2], &all[1..2]]);
+        assert_eq!(writes.len(), 4, "{writes:?}");
+        for side in 0..2 {
+            for left_out in 0..3 {
+                let kept = [&all[..left_out], &all[left_out + 1..]].concat();
+                let orders = [[&all[..], &kept], [&kept, &all]][side];
+                assert_eq!(wrong(orders).len(), 1, "{orders:?}");
+            }
+        }
+        assert!(!wrong([&[], &[]]).is_empty(), "nobody says what met");
+    }
+
+    #[test]
+    fn an_order_that_no_run_has_is_a_contradiction() {
+        let all: [[&str; 2]; 3] = [["read", "write"], ["write", "read"], ["write", "write"]];
+        let reads = [&all[..], &[["read", "read"]]].concat();
+        let wrong = wrong([&all, &reads]);
+        assert_eq!(wrong.len(), 1, "{wrong:?}");
+        assert!(wrong[0].contains("does not exist"), "{wrong:?}");
     }
 }

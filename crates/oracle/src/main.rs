@@ -23,6 +23,9 @@ struct Args {
     /// `confirm` gets one program of so many
     #[arg(long, value_name = "N", default_value_t = 24)]
     confirm_every: u64,
+    /// `detect` runs every program under each scheduler, not one of them by turns
+    #[arg(long)]
+    every_scheduler: bool,
     /// Where programs that show a contradiction are kept
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
@@ -51,6 +54,7 @@ fn main() -> anyhow::Result<ExitCode> {
         programs: args.programs,
         at_most: args.minutes.map(|m| Duration::from_secs(60 * m)),
         confirm_every: args.confirm_every,
+        every_scheduler: args.every_scheduler,
         keep: args.keep,
     };
     let began = Instant::now();

@@ -12,6 +12,7 @@ fn nothing_certain_is_wrong_and_what_is_complete_is_all_there_is() {
         programs: 24,
         at_most: None,
         confirm_every: 12,
+        every_scheduler: false,
         keep: None,
     };
     let tally = run(&config, |_| {}).unwrap();
