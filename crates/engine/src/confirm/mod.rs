@@ -7,6 +7,7 @@
 //! verdict  what came of a trial, against a reference run
 //! trials   the trials of a pair as they come
 //! tally    the account of a pair's trials
+//! blame    which of two races a bad end comes of
 //! weak     trials in which reads may see older writes
 //! earlier  schedules of a saved report, which the new result keeps
 //! ```
@@ -20,6 +21,7 @@
 //!
 //! After each pair the result is saved: who is killed leaves what was tried.
 
+mod blame;
 mod earlier;
 mod looking;
 mod pairs;
@@ -29,6 +31,7 @@ mod trials;
 mod verdict;
 mod weak;
 
+use self::blame::Account;
 use crate::config::{self, ControlConfig, LaunchConfig};
 use crate::controlled_run;
 use crate::error::Error;
@@ -276,6 +279,7 @@ pub(crate) fn try_races(
         warnings: BTreeSet::new(),
         compared_with: String::new(),
         reference_runs: Vec::new(),
+        accounts: Vec::new(),
         untried: Vec::new(),
         schedules: Schedules::default(),
         progress,
@@ -336,6 +340,8 @@ struct Work<'a> {
     compared_with: String,
     /// What the program did where no order was forced.
     reference_runs: Vec<ReferenceRuns>,
+    /// What the trials of each race have shown.
+    accounts: Vec<Account>,
     untried: Vec<String>,
     /// The trials of all pairs; two pairs have different scheduling points.
     schedules: Schedules,
@@ -403,6 +409,7 @@ impl<'a> Work<'a> {
                 (self.save)(self.store, &report);
             }
         }
+        self.settle_accounts(&reference, &mut report)?;
         self.limited |= !untried.is_empty() || self.has_untriable;
         self.untried = untried;
         // Strongest first, as everywhere; ids stay what they were.
@@ -563,6 +570,8 @@ impl<'a> Work<'a> {
                 tally.race.id = next_id(&report.races);
                 self.new.insert(tally.race.id.clone());
             }
+            let account = tally.account(&tally.race);
+            self.accounts.extend(account);
             let race = tally.finish(ran, asked, |kept| self.keep(kept));
             let place = report.races.iter().position(|known| known.id == race.id);
             match place {

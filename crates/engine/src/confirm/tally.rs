@@ -2,6 +2,7 @@
 //! which order, and what came of it, with one schedule kept for each kind of
 //! end.
 
+use super::blame::{Account, End};
 use super::pairs::{self, AccessOrders, Order};
 use super::verdict::{Regularity, Verdict};
 use driver::store::Schedule;
@@ -10,6 +11,7 @@ use findings::finding::{AccessOp, Hit};
 use findings::merge;
 use findings::result::{Race, Status};
 use std::cell::Cell;
+use std::collections::BTreeSet;
 
 /// What the schedule of a trial without a verdict is called.
 const CUT_SHORT: &str = "cut-short";
@@ -47,6 +49,10 @@ pub struct Tally {
     known: [bool; 2],
     /// The same, for each two of the accesses.
     orders: AccessOrders,
+    /// The same, in trials that ended as usual.
+    fine: AccessOrders,
+    /// How others ended.
+    bad: BTreeSet<End>,
     /// The output of some trial had nothing to be compared with.
     uncompared: bool,
     /// Some trial differed from the reference runs in its signs of failure.
@@ -63,6 +69,8 @@ impl Tally {
             hit: 0,
             known: [false; 2],
             orders: AccessOrders::default(),
+            fine: AccessOrders::default(),
+            bad: BTreeSet::new(),
             uncompared: false,
             failed: false,
             groups: Vec::new(),
@@ -94,6 +102,10 @@ impl Tally {
             _ => &hits[hits.len() - 1..],
         };
         counted.iter().for_each(|(_, hit)| self.orders.add(hit));
+        match End::of(verdict) {
+            None => counted.iter().for_each(|(_, hit)| self.fine.add(hit)),
+            Some(end) => drop(self.bad.insert(end)),
+        }
         for first in [last.first, 1 - (last.first & 1)] {
             let mine = counted.iter().filter(|(order, _)| order.first == first);
             let met: Vec<[AccessOp; 2]> =
@@ -165,7 +177,19 @@ impl Tally {
 
     fn same_but_counts(&self, other: &Tally) -> bool {
         let facts = |t: &Tally| (t.known, t.uncompared, t.failed, t.groups.len());
-        facts(self) == facts(other) && self.orders == other.orders && self.race == other.race
+        let orders = |t: &Tally| (t.orders.clone(), t.fine.clone());
+        facts(self) == facts(other) && orders(self) == orders(other) && self.race == other.race
+    }
+
+    /// What to hold against the accounts of other races; none if it never happened.
+    pub fn account(&self, race: &Race) -> Option<Account> {
+        Some(Account {
+            race: race.id.clone(),
+            sides: pairs::sides(race).filter(|_| self.hit > 0)?,
+            bad: self.bad.clone(),
+            fine: self.fine.clone(),
+            compared: !self.uncompared,
+        })
     }
 
     /// Nothing is left to be learnt: something was seen to come of it, and what

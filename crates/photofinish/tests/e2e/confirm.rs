@@ -359,3 +359,20 @@ fn races_with_copies_of_arrays_are_confirmed() {
     let apart = confirm(&Program::own(&["Copies", "apart"]), results.path(), &[]);
     assert!(apart.races().is_empty(), "{:#}", apart.report);
 }
+
+/// What comes of one race is in the trials of the other, too, and even goes with its order.
+#[test]
+fn a_failure_is_held_against_the_race_that_it_comes_of() {
+    let results = tempfile::tempdir().unwrap();
+    let program = Program::own(&["Neighbours"]);
+    let found = confirm(&program, results.path(), &["--trials", "20"]);
+    assert_eq!(found.code, Some(66), "{}", found.stderr);
+    let [noted, name] = ["noted", "name"].map(|field| race(&found, &format!("Neighbours.{field}")));
+    assert_eq!(name["harm"], "harmful", "{name}");
+    let error = &outcomes(name, "exception")[0]["detail"];
+    assert!(error.as_str().unwrap().contains("IllegalState"), "{error}");
+    assert_eq!(noted["harm"], "harmless", "{noted}");
+    assert!(outcomes(noted, "exception").is_empty(), "{noted}");
+    let said = format!("comes of {}", name["id"].as_str().unwrap());
+    assert!(found.warnings().contains(&said), "{}", found.warnings());
+}
