@@ -8,7 +8,8 @@
 //! **Algorithm.** Optimal dynamic partial-order reduction with wakeup trees and
 //! sleep sets (Abdulla, Aronis, Jonsson, Sagonas: Optimal Dynamic Partial Order
 //! Reduction, 2014), extended by operations that block, by steps with several
-//! ways to make them (which waiter a notify wakes) and by spin loops.
+//! ways to make them (which waiter a notify wakes, which write a read sees where memory is
+//! weak) and by spin loops.
 //!
 //! **What it guarantees**, for a program that depends on nothing but the
 //! schedule, always ends, and gives its objects the same names in equivalent
@@ -42,6 +43,9 @@
 //!   thread that made them and how many it had made, not in order of appearance.
 //! - A wait is two steps: giving the lock up, and having it again. Waits, parks
 //!   and joins with a time limit may run out of time whenever they are chosen.
+//! - Where memory is weak, what a read may see follows from the steps that happened before it,
+//!   in the same numbering in equivalent executions, and the read says how many writes there
+//!   are when it is made ([`Guide::sees`]). A class is then an order together with the choice of each read.
 //! - A thread that spins says so: before the first step of an iteration after
 //!   one that changed nothing (no write, no local variable), `awaits` has the
 //!   locations that were read, and the thread is not ready until one of them was

@@ -99,6 +99,14 @@ pub enum Op {
     TakeOver(Object),
 }
 
+impl Op {
+    /// Whether in how many ways the step can be made is known only when it is: which write a read
+    /// sees, where memory is weak ([`Guide::sees`](crate::Guide::sees)).
+    pub(crate) fn chooses_late(self) -> bool {
+        matches!(self, Op::Read(_))
+    }
+}
+
 /// What operations depend on each other through.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Resource {
@@ -125,7 +133,7 @@ pub(crate) type Footprint = SmallVec<[Touch; 4]>;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Label {
     pub thread: Thread,
-    /// Which of several ways to do it: the waiter that a notify wakes.
+    /// Which of several ways to do it: the waiter that a notify wakes, the write that a read sees.
     pub pick: u32,
     pub op: Op,
     /// Not empty: the thread spins. Its last iteration read these locations
@@ -258,7 +266,7 @@ impl<'a> Touching<'a> {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Step {
     pub label: Label,
-    /// In how many ways it could have been made (waiters to wake).
+    /// In how many ways it could have been made (waiters to wake, writes to see).
     pub picks: u32,
     /// Whether an attempt did what it is for: a try took the lock, a
     /// compare-and-set wrote, a first use runs the initialiser, a wait gave

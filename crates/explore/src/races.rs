@@ -9,7 +9,9 @@
 //! is found without which the thread could have gone on.
 //!
 //! What is to be tried instead is always: everything that does not need the
-//! earlier step, then the later one.
+//! earlier step, then the later one. A read that could see one of several writes (where memory
+//! is weak) may find others of them there, so it is tried in its first way; its other ways
+//! follow from the execution in which it was made so.
 
 use crate::history::{History, join};
 use crate::op::{Execution, Label, Touching};
@@ -34,8 +36,13 @@ pub(crate) fn reversals(
     for (at, step) in execution.steps.iter().enumerate() {
         let own = history.before(step.label.thread, Some(at));
         reversible(history, &history.touching[at], Some(at), own, &mut partners);
+        if partners.is_empty() {
+            continue;
+        }
+        let first = first_way(&step.label);
+        let late = first.as_ref().map(Touching::new);
         for earlier in partners.drain(..) {
-            tell(earlier, &history.touching[at]);
+            tell(earlier, late.as_ref().unwrap_or(&history.touching[at]));
         }
     }
     for label in &execution.blocked {
@@ -92,6 +99,15 @@ fn reversible(
             join(&mut known, history.clock(k));
         }
     }
+}
+
+/// The step in its first way, if it is one that has others where it is moved to.
+fn first_way(label: &Label) -> Option<Label> {
+    let is_other = label.pick > 0 && label.op.chooses_late();
+    is_other.then(|| Label {
+        pick: 0,
+        ..label.clone()
+    })
 }
 
 /// The other ways to make a step that could be made in several.

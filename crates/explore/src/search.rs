@@ -204,7 +204,8 @@ impl Guide {
             Some(expected) => {
                 let theirs = ready.iter().find(|r| r.label.thread == expected.thread);
                 let same = |r: &&Ready| {
-                    let picked = expected.pick < r.picks;
+                    // How many writes a read may see is told when it is made.
+                    let picked = expected.pick < r.picks || r.label.op.chooses_late();
                     picked && r.label.op == expected.op && r.label.awaits == expected.awaits
                 };
                 match theirs.filter(same) {
@@ -245,6 +246,31 @@ impl Guide {
         self.past.push(&label);
         self.current = Some((label.clone(), picks));
         Ok(label)
+    }
+
+    /// The read that was picked may see one of so many writes: which one it sees, in the order in
+    /// which they are counted. An error if it was told to see one that is not among them. Asked at most once a
+    /// step; who does not ask of a read says that it sees the only one.
+    pub fn sees(&mut self, writes: u32) -> Result<u32, Box<Divergence>> {
+        let Some((label, picks)) = &mut self.current else {
+            return Ok(0);
+        };
+        *picks = writes.max(1);
+        if let Some(ready) = self.run.ready.last_mut() {
+            let mine = ready.iter_mut().find(|r| r.label.thread == label.thread);
+            mine.into_iter().for_each(|r| r.picks = *picks);
+        }
+        if label.pick < *picks {
+            return Ok(label.pick);
+        }
+        Err(Box::new(Divergence {
+            step: self.run.steps.len(),
+            expected: label.clone(),
+            got: Some(Label {
+                pick: 0,
+                ..label.clone()
+            }),
+        }))
     }
 
     /// The step that was picked was made, and had this result; see [`Step`].
