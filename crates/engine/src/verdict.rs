@@ -114,6 +114,7 @@ fn is_found(report: &Report, fail_on: Status) -> bool {
         || !report.failures.is_empty()
         || { report.properties.iter() }.any(|p| p.status != PropertyStatus::Holds)
         || { report.atomicity.iter() }.any(|violation| violation.status >= fail_on)
+        || { report.weak_findings().iter() }.any(|found| found.status >= fail_on)
 }
 
 #[cfg(test)]

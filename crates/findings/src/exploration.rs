@@ -1,7 +1,10 @@
 //! How much of the program was looked at: the member that `verify` adds, and that of
 //! commands which try schedules.
 
+use crate::confirmed::{Replay, StaleRead};
 use crate::digests::Digests;
+use crate::finding::Frame;
+use crate::result::Status;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +51,62 @@ pub struct Exploration {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume_with: Option<String>,
     pub samples: Samples,
+    /// With `--memory weak`: the second exploration, in which racy reads choose which write they see. Nothing of it is in the
+    /// members above, nor in the report's races, deadlocks and failures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weak: Option<Box<WeakExploration>>,
+}
+
+/// The exploration of every class of executions in which each read of a racing location sees one of the writes that
+/// Java lets it see (docs/memory.md): an order of the steps, and the choice of each read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct WeakExploration {
+    /// Every class was seen.
+    pub complete: bool,
+    /// Of all rounds.
+    pub executions: u64,
+    /// Executions of the last round: if complete, the number of classes.
+    pub classes: u64,
+    pub rounds: u64,
+    /// Most steps of an execution.
+    pub max_depth: u64,
+    /// How many executions the last round has, by estimate.
+    pub estimate: Option<f64>,
+    /// Why it is not complete, in words.
+    pub not_complete: Vec<String>,
+    /// What no sequentially consistent execution has shown.
+    pub findings: Vec<WeakFinding>,
+}
+
+/// Something that an execution shows in which reads saw older writes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WeakFinding {
+    #[schemars(regex(pattern = r"^W[0-9]+$"))]
+    pub id: String,
+    pub kind: WeakKind,
+    /// It was seen in an execution that was made.
+    pub status: Status,
+    /// The exception, the location of the race, or who waits for what.
+    pub detail: String,
+    /// Of the exception, or of the first thread that waits, or the accesses of the race.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<Frame>,
+    /// The reads that saw older writes.
+    #[serde(default)]
+    pub memory: Vec<StaleRead>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WeakKind {
+    /// A thread died of an exception.
+    Exception,
+    /// Threads wait for ever: for each other, or in a loop whose reads may see older values for ever.
+    Stuck,
+    Race,
 }
 
 /// Schedules that were drawn beside the exploration.

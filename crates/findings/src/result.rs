@@ -9,7 +9,7 @@ use crate::baseline::Baseline;
 use crate::confirmed::{
     Deadlock, Failure, Harm, Outcome, ReferenceRuns, Replay, ReplayVerdict, Trials,
 };
-use crate::exploration::{Exploration, Schedules};
+use crate::exploration::{Exploration, Schedules, WeakFinding};
 use crate::finding::{AccessOp, Frame, Location, Skipped};
 use crate::group::Finding;
 use crate::prediction::{AtomicityViolation, Engine, Property, PropertyStatus, Witness};
@@ -454,6 +454,12 @@ impl Report {
         self.races.iter().any(Race::is_finding)
             || !self.deadlocks.is_empty()
             || !self.failures.is_empty()
+    }
+
+    /// What an exploration found that only reads of older writes lead to.
+    pub fn weak_findings(&self) -> &[WeakFinding] {
+        let weak = self.exploration.as_ref().and_then(|e| e.weak.as_ref());
+        weak.map_or(&[], |weak| &weak.findings)
     }
 
     /// Whether a unit is not atomic, or a property does not hold.

@@ -57,6 +57,33 @@ pub fn verdict(report: &Report) -> Option<String> {
     Some(text)
 }
 
+/// The verdict on the second exploration, in which racy reads may see older writes; it says nothing of the first.
+pub fn weak(report: &Report) -> Option<String> {
+    let weak = of_verify(report)?.weak.as_ref()?;
+    let executions = counted(weak.executions, "execution", "executions");
+    let found = match weak.findings.len() as u64 {
+        0 => "nothing is found that sequentially consistent executions do not show".to_owned(),
+        n => format!(
+            "{} that no sequentially consistent execution shows",
+            counted(n, "finding", "findings")
+        ),
+    };
+    let said = match (weak.complete, weak.executions) {
+        (true, 0) => "complete: no location races, so reads see the newest write".to_owned(),
+        (true, _) => format!(
+            "complete: {found}, whichever writes racing reads see by the rule of docs/memory.md \
+             ({executions}, {} in the last round)",
+            weak.classes
+        ),
+        (false, _) => format!("not complete: stopped after {executions}; {found}"),
+    };
+    let mut text = format!("with older values (--memory weak): {said}\n");
+    for reason in &weak.not_complete {
+        text += &format!("  = {}\n", clean_line(reason));
+    }
+    Some(text)
+}
+
 /// Schedules in which nothing is new, from which on that is said, if they are half of all.
 const MANY: u64 = 8;
 
@@ -125,6 +152,37 @@ mod tests {
             r#"{{"schema":1,"tool":"t","command":"verify","program":{{"args":[]}}{exploration}{more}}}"#
         );
         verdict(&Report::from_json(text.as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn the_two_verdicts_stand_side_by_side() {
+        let both = |weak: &str| {
+            let text = format!(
+                r#"{{"schema":1,"tool":"t","command":"verify","program":{{"args":[]}},
+                "exploration":{{"complete":true,"executions":2,"classes":2,"weak":{weak}}}}}"#
+            );
+            let report = Report::from_json(text.as_bytes()).unwrap();
+            assert!(
+                verdict(&report)
+                    .unwrap()
+                    .starts_with("complete: no data race")
+            );
+            super::weak(&report).unwrap()
+        };
+        let text = both(r#"{"complete":true,"executions":9,"classes":8}"#);
+        assert!(
+            text.contains("complete: nothing is found") && text.contains("(9 executions, 8 in")
+        );
+        assert!(both(r#"{"complete":true}"#).contains("no location races"));
+        let finding = r#"{"id":"W1","kind":"stuck","status":"observed","detail":"it waits"}"#;
+        let text = both(&format!(
+            r#"{{"executions":3,"not_complete":["time is over"],"findings":[{finding}]}}"#
+        ));
+        assert_eq!(
+            text,
+            "with older values (--memory weak): not complete: stopped after 3 executions; 1 finding that no \
+             sequentially consistent execution shows\n  = time is over\n"
+        );
     }
 
     #[test]

@@ -63,6 +63,9 @@ pub fn render(
     for failure in &report.failures {
         page.failure(failure)?;
     }
+    for found in report.weak_findings() {
+        page.weak(found)?;
+    }
     crate::advice::render(report, page.out)?;
     page.coverage(report)?;
     page.suppressed(report)?;
@@ -70,6 +73,7 @@ pub fn render(
     page.verdict(report)?;
     let looked_at = [
         crate::exploration::verdict(report),
+        crate::exploration::weak(report),
         crate::exploration::schedules(report),
     ];
     for text in looked_at.into_iter().flatten() {

@@ -12,6 +12,8 @@
 //! be interrupted, 4 that it is only tried, and from bit 3 on the number of the
 //! other thread, plus one.
 //!
+//! **Reads** of weak memory ask which of several writes they see ([`Guided::see`]); the answer is the pick of the step.
+//!
 //! **Loops.** A thread that came round a loop, changed nothing and read nothing new
 //! waits for a write (`loops`). A thread that yields, or computes for long, goes on when
 //! no other can. Where all that is left are threads that wait, those in loops look once more
@@ -20,6 +22,8 @@
 mod last_look;
 mod loops;
 mod names;
+#[cfg(test)]
+mod reads;
 
 use crate::op::{Decision, Kind, Op, Ready, Thread, View};
 use explore::{Divergence, Execution, Guide, Label, Loc, Made, Rules};
@@ -75,6 +79,8 @@ struct Current {
     made: Made,
     failed: bool,
     is_accounted: bool,
+    /// A read has asked which write it sees.
+    has_chosen: bool,
 }
 
 #[derive(Debug)]
@@ -95,6 +101,10 @@ pub struct Guided {
     gave_way: Option<Thread>,
     /// No thread can go on, and those in loops look once more.
     last_look: Option<LastLook>,
+    /// Which write threads saw last at a statement, where they could see several: the newest is 0.
+    saw: FxHashMap<(Thread, u32), usize>,
+    /// A read could see several writes, and was no step.
+    is_unasked: bool,
     /// Names ran out.
     is_blurred: bool,
     is_over: bool,
@@ -125,6 +135,8 @@ impl Guided {
             steps: 0,
             gave_way: None,
             last_look: None,
+            saw: FxHashMap::default(),
+            is_unasked: false,
             is_blurred: false,
             is_over: false,
         }
@@ -227,6 +239,45 @@ impl Guided {
             }
         }
         vec![]
+    }
+
+    /// The running thread's read may see one of so many writes; which it sees, the newest being 0. Which one is
+    /// part of the execution as the order of its steps is. A last look repeats what was seen: whoever waits in a loop
+    /// because of an older value may go on seeing that.
+    pub fn see(&mut self, thread: Thread, site: u32, candidates: usize) -> usize {
+        if self.last_look.is_some() {
+            let saw = self.saw.get(&(thread, site)).copied().unwrap_or(0);
+            return saw.min(candidates.saturating_sub(1));
+        }
+        let current = self.current.as_mut().filter(|c| {
+            let is_read = matches!(c.label.op, explore::Op::Read(_));
+            c.thread == thread && is_read && !c.has_chosen
+        });
+        let Some(current) = current else {
+            self.is_unasked |= !self.is_over && self.diverged.is_none();
+            return 0;
+        };
+        current.has_chosen = true;
+        let sees = match self.guide.sees(candidates as u32) {
+            Ok(sees) => sees as usize,
+            Err(at) => {
+                self.diverged.get_or_insert(at);
+                0
+            }
+        };
+        self.saw.insert((thread, site), sees);
+        sees
+    }
+
+    /// Whether the thread has last seen an older write at some statement.
+    pub fn sees_older(&self, thread: Thread) -> bool {
+        let mut saw = self.saw.iter();
+        saw.any(|((by, _), which)| *by == thread && *which > 0)
+    }
+
+    /// Whether a read could see several writes and nobody was asked which.
+    pub fn is_unasked(&self) -> bool {
+        self.is_unasked
     }
 
     /// Whether more threads were started by one than there are names.
@@ -389,6 +440,12 @@ impl Guided {
             }
         }
         if self.last_look.is_none() {
+            if !current.has_chosen
+                && matches!(current.label.op, explore::Op::Read(_))
+                && let Err(at) = self.guide.sees(1)
+            {
+                self.diverged.get_or_insert(at);
+            }
             self.guide.made(made.done, made.cleared, made.woken);
         }
     }
@@ -420,6 +477,7 @@ impl Guided {
             made,
             failed: false,
             is_accounted: false,
+            has_chosen: false,
         });
     }
 

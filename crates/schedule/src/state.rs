@@ -393,7 +393,7 @@ impl SchedulerState {
         let sees = match &mut self.decider {
             Decider::Strategy(_) => self.adversary.pick(me, site, candidates),
             Decider::Replay(replay) => replay.see(candidates),
-            Decider::Guided(_) => 0,
+            Decider::Guided(guided) => guided.see(me, site, candidates),
         };
         self.trail.push(Trail::Saw(sees as u32));
         sees

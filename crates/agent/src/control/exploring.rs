@@ -274,7 +274,13 @@ impl Control {
                 (what.unwrap_or_else(|| "an unpark".into()), None)
             }
             kind if kind.is_access() || kind == Kind::Spin => {
-                let what = "another thread to write what it reads in a loop";
+                let older = self.guided(|g| g.sees_older(place.thread)) == Some(true);
+                let what = match older {
+                    true => {
+                        "newer values than those it sees in a loop: nothing says that it ever sees them"
+                    }
+                    false => "another thread to write what it reads in a loop",
+                };
                 (what.into(), None)
             }
             kind => (format!("its turn ({kind:?})"), None),
@@ -283,7 +289,15 @@ impl Control {
 
     /// The execution, for the explorer.
     pub(super) fn told(&self, a: &Agent) -> Option<Execution> {
-        let (outcome, blurred) = self.guided(|g| (g.end(), g.is_blurred()))?;
+        let told = self.guided(|g| (g.end(), g.is_blurred(), g.is_unasked()))?;
+        let (outcome, blurred, unasked) = told;
+        if unasked {
+            self.name_uncontrolled(
+                a,
+                Cause::Other,
+                "a read that may see older values was no step of the exploration",
+            );
+        }
         if blurred {
             self.name_uncontrolled(
                 a,

@@ -10,9 +10,9 @@ use crate::Agent;
 use crate::jni::Jni;
 use crate::memory::{RawClock, bridge_epoch};
 use contract::weak::{FIRST, KEPT};
-use memory::{History, Write};
+use memory::{History, INITIAL, Write};
 use order::Epoch;
-use protocol::control::StaleRead;
+use protocol::control::{Cause, StaleRead};
 use protocol::finding::{self, AccessOp, Line};
 use rustc_hash::{FxHashMap, FxHashSet};
 use schedule::Thread;
@@ -86,8 +86,13 @@ impl Control {
     }
 
     /// What is there now was written by somebody who did not tell.
-    pub fn forgot(&self, obj: u64, slot: u32) {
-        self.lock().weak.histories.remove(&(obj, slot));
+    pub fn forgot(&self, a: &Agent, obj: u64, slot: u32) {
+        let known = self.lock().weak.histories.remove(&(obj, slot));
+        if known.is_some() && self.is_exploring() {
+            let what = "a racing location was written in a way that is not followed (by a handle, reflection or \
+                        native code): what was there before is not seen again";
+            self.name_uncontrolled(a, Cause::Other, what);
+        }
     }
 
     /// By how many writes the one is older that a read sees; whether to tell of it. `same`: the writes that
@@ -105,6 +110,11 @@ impl Control {
             return 0;
         };
         let newest = history.newest();
+        if history.oldest() > INITIAL && self.is_exploring() {
+            let what = "a racing location was written more often than its values are kept (32): older ones are \
+                        not seen again";
+            self.name_uncontrolled(a, Cause::Other, what);
+        }
         let differs = |n: &usize| *n == newest || newest - n < 64 && same >> (newest - n) & 1 == 0;
         let visible = history.visible(&read.clock);
         let visible: Vec<usize> = visible.into_iter().filter(differs).collect();

@@ -164,7 +164,7 @@ pub(super) extern "system" fn left(
 }
 
 pub(super) extern "system" fn forgot(env: Env, _: Ref, obj: jlong, slot: jint) {
-    controlled(env, |c, _, _| c.forgot(obj as u64, slot as u32));
+    controlled(env, |c, a, _| c.forgot(a, obj as u64, slot as u32));
 }
 
 pub(super) extern "system" fn stale_read(

@@ -28,7 +28,7 @@ mod pairs;
 mod shard;
 mod tally;
 mod trials;
-mod verdict;
+pub(crate) mod verdict;
 mod weak;
 
 use self::blame::Account;

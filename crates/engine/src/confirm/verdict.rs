@@ -335,7 +335,7 @@ fn place(frame: &Frame) -> String {
     format!("{}.{}({file}{line})", frame.class, frame.method)
 }
 
-fn who_waits(still: &StuckThreads) -> String {
+pub(crate) fn who_waits(still: &StuckThreads) -> String {
     let threads = still.threads.iter().map(|waiting| {
         let mut text = format!("\"{}\" waits for {}", waiting.thread, waiting.waits_for);
         if let Some(holder) = &waiting.held_by {

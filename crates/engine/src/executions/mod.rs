@@ -23,7 +23,7 @@ use driver::options::{Control, Scheduler, Variant};
 use driver::pool::{Ended, Next, Pool, Work, WorkResult};
 use driver::process::{Outcome, Output};
 use driver::run::{Request, RunResult};
-use findings::finding::{Findings, Frame, Summary, place};
+use findings::finding::{self, Findings, Frame, Summary, place};
 use protocol::control::Cause;
 use protocol::execution::{Answer, Ask, AskedSeed, WorkerRun};
 use std::collections::{BTreeMap, VecDeque};
@@ -576,21 +576,32 @@ pub fn difference(then: &RunResult, now: &RunResult) -> Option<String> {
 
 /// What an execution shows, in words that are the same for the same.
 pub fn keys(found: &Findings) -> Vec<String> {
-    let line = |f: &Frame| format!("{}.{}:{:?}", f.class, f.method, f.line.or(f.bci));
-    let races = found.races.iter().map(|race| {
-        let mut lines = race.accesses.each_ref().map(|a| line(&a.frame));
-        lines.sort();
-        format!("race {:?} {lines:?}", race.location)
-    });
     let stills = found.deadlocks.iter().chain(&found.livelocks);
-    let stills = stills.map(|still| {
-        let at = |t: &findings::finding::Waiting| place(&t.stack).map(|f| f.map(line));
-        let threads: Vec<_> = still.threads.iter().map(at).collect();
-        format!("deadlock {threads:?}")
-    });
-    let failures = found.uncaught.iter().map(|failure| {
-        let at = place(&failure.stack).map(|f| f.map(line));
-        format!("failure {} {at:?}", failure.class())
-    });
-    races.chain(stills).chain(failures).collect()
+    let races = found.races.iter().map(key_of_race);
+    let failures = found.uncaught.iter().map(key_of_failure);
+    races
+        .chain(stills.map(key_of_still))
+        .chain(failures)
+        .collect()
+}
+
+fn line(f: &Frame) -> String {
+    format!("{}.{}:{:?}", f.class, f.method, f.line.or(f.bci))
+}
+
+pub fn key_of_race(race: &finding::Race) -> String {
+    let mut lines = race.accesses.each_ref().map(|a| line(&a.frame));
+    lines.sort();
+    format!("race {:?} {lines:?}", race.location)
+}
+
+pub fn key_of_still(still: &finding::StuckThreads) -> String {
+    let at = |t: &finding::Waiting| place(&t.stack).map(|f| f.map(line));
+    let threads: Vec<_> = still.threads.iter().map(at).collect();
+    format!("deadlock {threads:?}")
+}
+
+pub fn key_of_failure(failure: &finding::Uncaught) -> String {
+    let at = place(&failure.stack).map(|f| f.map(line));
+    format!("failure {} {at:?}", failure.class())
 }

@@ -4,6 +4,7 @@
 //! ```text
 //! search   the coordinator: executions out, results in
 //! resume   what is kept on disk, and going on with it
+//! weak     the second exploration, in which racy reads may see older writes
 //! ```
 //!
 //! A race is reported as observed: it was unordered by happens-before in an
@@ -12,6 +13,7 @@
 
 mod resume;
 pub(crate) mod search;
+mod weak;
 
 use crate::config::{self, ControlConfig, LaunchConfig};
 use crate::controlled_run;
@@ -23,7 +25,7 @@ use crate::shards;
 use crate::verdict::{Answer, Facts};
 use driver::options::Control;
 use explore::{Config, Order, Stop};
-use findings::exploration::Exploration;
+use findings::exploration::{Exploration, WeakExploration};
 use findings::result::Report;
 use findings::shard::Shard;
 use findings::suppress::Suppressions;
@@ -33,6 +35,16 @@ use resume::{Keeper, Saved};
 use search::{Search, SearchConfig, Shared, Standing};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+
+/// What reads of locations that race may see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Memory {
+    /// The newest write: executions are sequentially consistent.
+    #[default]
+    Sc,
+    /// Whatever Java allows, in a second exploration.
+    Weak,
+}
 
 /// Steps after which an execution is taken never to end.
 pub const MAX_STEPS: u64 = 20_000;
@@ -50,6 +62,8 @@ pub struct VerifyConfig {
     pub order: Order,
     /// Explore only executions with at most so many preemptions.
     pub preemptions: Option<u32>,
+    /// Explore then what racy reads of older writes lead to, too.
+    pub memory: Memory,
     /// Stop after this many executions that show a race.
     pub threshold: Option<u64>,
     /// Stop at the first race, deadlock or uncaught exception.
@@ -90,6 +104,7 @@ pub(crate) fn with(
     launcher: &Launcher<'_>,
     progress: &dyn Progress,
 ) -> Result<(Answer, bool), Error> {
+    check(config)?;
     if launcher.cuts() {
         return Err(Error::usage(
             "verify explores whole executions: leave out --stop-after and --cut-after",
@@ -110,16 +125,36 @@ pub(crate) fn with(
         keeper.moment(search)
     };
     let search = search::explore(launcher, session, &asked, from, &mut watch)?;
-    let completeness = Completeness::from_standing(&search.standing());
+    let mut completeness = Completeness::from_standing(&search.standing());
     let (report, facts) = search.session().clone().finish("verify");
+    let mut interrupted = search.standing().interrupted;
+    if config.memory == Memory::Weak {
+        keeper.save(&search)?;
+        let explored = weak::explore(launcher, config, &asked, &search, progress)?;
+        interrupted |= explored.interrupted;
+        completeness.weak = Some(keeper.keep_weak(explored));
+    }
     let report = keeper.finish(&search, report, &completeness)?;
     // Single executions that were cut off do not matter where all were explored.
+    let weak = completeness.weak.as_ref();
     let facts = Facts {
-        limit_reached: !completeness.complete,
+        limit_reached: !completeness.complete || weak.is_some_and(|weak| !weak.complete),
         ..facts
     };
-    let interrupted = search.standing().interrupted;
     Ok((Answer::new(report, facts), interrupted))
+}
+
+/// Refuses what the second exploration has no answer for.
+fn check(config: &VerifyConfig) -> Result<(), Error> {
+    let with = match config.memory {
+        Memory::Sc => return Ok(()),
+        Memory::Weak if config.preemptions.is_some() => "--bound",
+        Memory::Weak if !config.shard.is_whole() => "--shard",
+        Memory::Weak => return Ok(()),
+    };
+    Err(Error::usage(format!(
+        "--memory weak explores everything, on one machine: leave out {with}"
+    )))
 }
 
 fn control(config: &VerifyConfig) -> Control {
@@ -154,6 +189,7 @@ fn asked(config: &VerifyConfig) -> Result<SearchConfig, Error> {
         isolate: config.isolate,
         samples: config.preemptions.is_none(),
         stop_at_first: config.stop_at_first,
+        weak: None,
         repairs: Vec::new(),
         input: config::input(config.input.as_ref()),
         control: control(config),
@@ -180,6 +216,8 @@ struct Completeness {
     reasons: Vec<String>,
     /// A limit is the only reason.
     limited: bool,
+    /// What came of the second exploration.
+    weak: Option<WeakExploration>,
 }
 
 impl Completeness {
@@ -235,6 +273,7 @@ impl Completeness {
             isolated: explored.isolated.clone(),
             reasons,
             limited: !explored.is_complete() && explored.missing.is_empty() && progress.lost == 0,
+            weak: None,
         }
     }
 
@@ -279,6 +318,7 @@ impl Completeness {
                 .filter(|_| self.resumable)
                 .map(str::to_owned),
             samples: self.samples.clone(),
+            weak: self.weak.clone().map(Box::new),
         });
     }
 }

@@ -7,12 +7,13 @@
 //! program, input and JVM, and options that change neither what an execution does
 //! nor which are made. Limits may be others.
 
-use super::search::{Search, State};
-use super::{Completeness, VerifyConfig};
+use super::search::{Kept, Search, State};
+use super::{Completeness, VerifyConfig, weak};
 use crate::controlled_run::{self, SavePace};
 use crate::error::{Context, Error};
 use crate::shards;
 use driver::store::{self, Exploration, Program, StoreError, Writer};
+use findings::exploration::WeakExploration;
 use findings::result::Report;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -92,6 +93,26 @@ impl<'a> Keeper<'a> {
             completeness.reasons.push(GOING_ON.to_owned());
         }
         self.finish(search, report, &completeness).map(|_| ())
+    }
+
+    /// Keeps the schedules of what the second exploration found, and says how to replay them.
+    pub fn keep_weak(&mut self, explored: weak::Explored) -> WeakExploration {
+        let weak::Explored { mut told, kept, .. } = explored;
+        for (found, kept) in told.findings.iter_mut().zip(kept) {
+            let Some(Kept { mut schedule, log }) = kept else {
+                continue;
+            };
+            schedule.name.clone_from(&found.id);
+            let number = self.store.number();
+            let replay = controlled_run::replay(&self.config.control, number, &schedule);
+            match self.store.add(schedule, &log) {
+                Ok(()) => found.replay = Some(replay),
+                Err(error) => {
+                    (told.not_complete).push(controlled_run::no_schedule(&found.id, &error))
+                }
+            }
+        }
+        told
     }
 
     /// Saves what it came to: the report as it is shown.

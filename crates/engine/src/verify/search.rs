@@ -9,8 +9,10 @@
 mod bounded;
 mod mishaps;
 mod samples;
+mod statements;
 mod workers;
 
+use super::weak::News;
 use crate::controlled_run;
 use crate::error::{Context, Error};
 use crate::executions::keys;
@@ -23,11 +25,13 @@ use driver::process::{Input, Output, Stopped};
 use driver::run::{Request, RunResult};
 use driver::store::Schedule;
 use explore::{Campaign, Config, Execution, Job, Progress, Share, Task};
-use findings::finding::{Findings, Frame, Location};
+use findings::finding::Findings;
 use mishaps::is_killed;
 use protocol::{RunEnd, Scheduler, execution, files};
 pub use samples::Samples;
 use serde::{Deserialize, Serialize};
+use statements::statement;
+pub(crate) use statements::{accesses, weak};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::ControlFlow;
@@ -53,6 +57,9 @@ pub struct SearchConfig {
     pub samples: bool,
     /// The first race, deadlock or failure is enough.
     pub stop_at_first: bool,
+    /// Reads of locations that race choose which write they see; what is known without that is not
+    /// shown again.
+    pub weak: Option<BTreeSet<String>>,
     /// Made in the classes as they are loaded.
     pub repairs: Vec<String>,
     pub input: Input,
@@ -178,6 +185,8 @@ pub struct Search<'a> {
     added: u64,
     seen: BTreeSet<String>,
     kept: BTreeMap<u64, Kept>,
+    /// Of a weak exploration: runs that showed something new, and what.
+    news: Vec<News>,
     missing: BTreeSet<Gap>,
     /// The same, of executions of this round that did not come to their end.
     unfinished: BTreeSet<Gap>,
@@ -247,8 +256,9 @@ pub fn explore<'a>(
         has_enough: false,
         session,
         added: 0,
-        seen: BTreeSet::new(),
+        seen: asked.weak.clone().unwrap_or_default(),
         kept: BTreeMap::new(),
+        news: Vec::new(),
         missing: BTreeSet::new(),
         unfinished: BTreeSet::new(),
         round: 0,
@@ -311,10 +321,23 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn shared(&self) -> Shared {
+    /// The statements that race, as far as is known.
+    pub fn points(&self) -> impl Iterator<Item = &Statement> {
         let points = self.campaign.points().iter();
-        let points = points.filter_map(|n| self.statements.get(*n as usize));
-        let mut points: Vec<String> = points.map(ToString::to_string).collect();
+        points.filter_map(|n| self.statements.get(*n as usize))
+    }
+
+    /// What was shown, by its keys.
+    pub fn seen(&self) -> &BTreeSet<String> {
+        &self.seen
+    }
+
+    pub fn news(&self) -> &[News] {
+        &self.news
+    }
+
+    fn shared(&self) -> Shared {
+        let mut points: Vec<String> = self.points().map(ToString::to_string).collect();
         points.sort();
         Shared {
             classes: self.campaign.classes().iter().copied().collect(),
@@ -432,12 +455,7 @@ impl<'a> Search<'a> {
     }
 
     fn control(&self, job: Option<std::path::PathBuf>) -> Control {
-        let points: Vec<Statement> = self
-            .campaign
-            .points()
-            .iter()
-            .filter_map(|n| self.statements.get(*n as usize).cloned())
-            .collect();
+        let points: Vec<Statement> = self.points().cloned().collect();
         Control {
             scheduler: Scheduler::Explore(job),
             pair: (!points.is_empty()).then(|| [points, vec![]]),
@@ -538,7 +556,10 @@ impl<'a> Search<'a> {
                     }
                 }
             }
-            all.push(accesses(&race.location));
+            all.push(match self.asked.weak.is_some() {
+                true => weak(accesses(&race.location)),
+                false => accesses(&race.location),
+            });
         }
         let mut number = |statement: Statement| {
             let known = self.statements.iter().position(|s| *s == statement);
@@ -558,16 +579,28 @@ impl<'a> Search<'a> {
         execution: Option<&Execution>,
     ) -> Result<(), Error> {
         let found = &run.findings;
-        let mut new = self.added == 0;
-        for key in keys(found) {
-            new |= self.seen.insert(key);
-        }
+        let mut news = keys(found);
+        news.retain(|key| self.seen.insert(key.clone()));
+        let new = self.added == 0 || !news.is_empty();
         if !new && (keys(found).is_empty() || self.added >= MOST_RUNS) {
             return Ok(());
         }
         self.added += 1;
-        self.has_enough |= self.asked.stop_at_first && !keys(found).is_empty();
+        let shows = if self.asked.weak.is_some() {
+            !news.is_empty()
+        } else {
+            !keys(found).is_empty()
+        };
+        self.has_enough |= self.asked.stop_at_first && shows;
         let number = self.session.add(run.clone());
+        if self.asked.weak.is_some() && !news.is_empty() {
+            let (found, keys) = (found.clone(), news);
+            self.news.push(News {
+                number,
+                found,
+                keys,
+            });
+        }
         if let (true, Some(execution)) = (new, execution) {
             let control = self.control(None);
             let summary = found.summary.as_ref().and_then(|s| s.control.as_ref());
@@ -591,34 +624,4 @@ impl<'a> Search<'a> {
         }
         Ok(())
     }
-}
-
-/// All accesses to what may be this location.
-pub(crate) fn accesses(location: &Location) -> Statement {
-    match location {
-        Location::Field { field, .. } => Statement::Field {
-            name: field.clone(),
-        },
-        Location::Array { array, .. } => Statement::Elements {
-            of: match array.strip_suffix("[]").unwrap_or(array) {
-                "int" => 'I',
-                "long" => 'J',
-                "float" => 'F',
-                "double" => 'D',
-                "char" => 'C',
-                "short" => 'S',
-                "byte" | "boolean" => 'B',
-                _ => 'L',
-            },
-        },
-    }
-}
-
-fn statement(frame: &Frame) -> Option<Statement> {
-    Some(Statement::Exact {
-        class: frame.class.replace('.', "/"),
-        method: frame.method.clone(),
-        desc: frame.desc.clone()?,
-        bci: frame.bci?,
-    })
 }

@@ -70,6 +70,8 @@ pub fn join(known: Exploration, new: Exploration) -> Exploration {
         resumable: false,
         resume_with: None,
         samples: join_samples(known.samples, new.samples),
+        // Shards have none.
+        weak: known.weak.or(new.weak),
     }
 }
 

@@ -192,6 +192,7 @@ impl Verify {
         VerifyConfig {
             order: self.order.order(),
             preemptions: self.bound,
+            memory: self.memory.of_verify(),
             threshold: self.threshold,
             stop_at_first: self.stop_at.is_some(),
             max_executions: self.max_executions,

@@ -1,7 +1,7 @@
 //! `--memory`: what racy reads may see.
 
 use clap::ValueEnum;
-use engine::confirm;
+use engine::{confirm, verify};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Memory {
@@ -27,17 +27,12 @@ impl Memory {
             Memory::Weak => confirm::Memory::WeakIfHarmless,
         }
     }
-}
 
-/// For `verify`, which explores what interleavings show.
-pub fn of_verify(text: &str) -> Result<Memory, String> {
-    match text {
-        "sc" => Ok(Memory::Sc),
-        "weak" => Err(
-            "verify explores sequentially consistent executions only; `confirm --memory weak` and \
-             `hunt --memory weak` try what reads of older values lead to"
-                .to_owned(),
-        ),
-        _ => Err("sc is the only one; `confirm` and `hunt` also have weak".to_owned()),
+    /// For `verify`: a second exploration, of all executions.
+    pub fn of_verify(self) -> verify::Memory {
+        match self {
+            Memory::Sc => verify::Memory::Sc,
+            Memory::Weak => verify::Memory::Weak,
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The options of `verify`.
 
-use super::{Control, Launch, Memory, Sharding, Show, memory};
+use super::{Control, Launch, Memory, Sharding, Show};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -16,8 +16,9 @@ pub struct Verify {
     /// Explore only executions with at most K preemptions: `preemptions=2`
     #[arg(long, value_name = "preemptions=K", value_parser = bound)]
     pub bound: Option<u32>,
-    /// What racy reads may see: `sc`, the newest write
-    #[arg(long, value_name = "MODEL", default_value = "sc", value_parser = memory::of_verify)]
+    /// What racy reads may see; with `weak`, the program is explored a second time in which they may see
+    /// older writes, too
+    #[arg(long, value_enum, value_name = "MODEL", default_value = "sc")]
     pub memory: Memory,
     /// Stop after this many executions that show a race
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

@@ -214,6 +214,31 @@ function exploration(told) {
         )
       : null,
     facts(named),
+    ...weakExploration(told.weak),
+  ];
+}
+
+// The second exploration of verify --memory weak: a verdict of its own.
+function weakExploration(weak) {
+  if (!weak) return [];
+  const whole = weak.complete
+    ? "With older values: complete, every class of executions and of the writes that reads see was explored."
+    : "With older values: not complete.";
+  const reasons = list(weak.not_complete).map((text) => el("li", {}, text));
+  const found = list(weak.findings).map((one) =>
+    el(
+      "li",
+      {},
+      `${one.id}: ${one.detail}`,
+      ...list(one.memory).map((read) => el("p", {}, `"${read.thread}" reads ${read.value}, not ${read.newest}: ${read.why}`)),
+      one.replay ? el("p", {}, el("code", {}, one.replay.command)) : null,
+    ),
+  );
+  return [
+    el("p", {}, whole),
+    reasons.length ? el("ul", {}, reasons) : null,
+    found.length ? el("ul", {}, found) : null,
+    facts(["executions", "classes", "rounds"].map((key) => [key, weak[key]])),
   ];
 }
 

@@ -5,6 +5,7 @@ use super::{Page, SHORT_STACK, Style, is_jdk, place};
 use findings::confirmed::{
     Deadlock, Delay, Effect, Failure, Harm, Outcome, ReferenceRuns, Replay, StaleRead,
 };
+use findings::exploration::WeakFinding;
 use findings::finding::{AccessOp, Frame};
 use findings::group;
 use findings::result::{Access, Hidden, Race, Report, Status};
@@ -272,6 +273,21 @@ impl Page<'_> {
             writeln!(self.out)?;
         }
         self.replay(deadlock.replay.as_ref(), "  ")?;
+        writeln!(self.out)
+    }
+
+    /// What an exploration shows where reads see older writes.
+    pub(super) fn weak(&mut self, found: &WeakFinding) -> io::Result<()> {
+        let head = format!("{}: {}", clean(&found.id), clean(&found.detail));
+        let head = self.paint(Style::Red, &head);
+        let how = match found.memory.is_empty() {
+            true => "in an execution that the first exploration did not make",
+            false => "where a read sees an older value",
+        };
+        writeln!(self.out, "{head}, {how}")?;
+        self.frames(&found.stack)?;
+        self.stale_reads(&found.memory)?;
+        self.replay(found.replay.as_ref(), "      ")?;
         writeln!(self.out)
     }
 
