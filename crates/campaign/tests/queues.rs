@@ -374,8 +374,8 @@ async fn a_campaign_ends_when_its_time_is_over<Q: Queue>(queue: Arc<Q>) {
         holder.finish(&taken.lease).await.unwrap();
     });
     let (mut account, stop) = (Account::new(queue.campaign()), AtomicBool::new(false));
-    let ended = coordinator::coordinate(&*queue, &mut account, &stop, &mut ());
-    assert_eq!(ended.await.unwrap(), Ended::Done);
+    let ended = coordinator::coordinate(&*queue, &mut account, &stop, &mut ()).await;
+    assert_eq!(ended.unwrap(), Ended::Done);
     held.await.unwrap();
     assert_eq!((account.plan.made(), account.plan.done()), (1, 1));
     assert!(
@@ -389,8 +389,8 @@ async fn a_campaign_ends_when_its_time_is_over<Q: Queue>(queue: Arc<Q>) {
     let outcome = Outcome::given_up(&lost, "late", "because");
     queue.store(&outcome).await.unwrap();
     let mut again = Account::new(queue.campaign());
-    let ended = coordinator::coordinate(&*queue, &mut again, &stop, &mut ());
-    assert_eq!(ended.await.unwrap(), Ended::Done);
+    let ended = coordinator::coordinate(&*queue, &mut again, &stop, &mut ()).await;
+    assert_eq!(ended.unwrap(), Ended::Done);
     assert_eq!((again.plan.made(), again.plan.done()), (2, 2));
     assert!(again.report(0).limit_reached);
 }
@@ -407,8 +407,8 @@ async fn a_unit_that_a_worker_refused_is_given_out_again() {
         working.run().await
     });
     let (mut account, stop) = (Account::new(queue.campaign()), AtomicBool::new(false));
-    let ended = coordinator::coordinate(&*queue, &mut account, &stop, &mut ());
-    assert_eq!(ended.await.unwrap(), Ended::Done);
+    let ended = coordinator::coordinate(&*queue, &mut account, &stop, &mut ()).await;
+    assert_eq!(ended.unwrap(), Ended::Done);
     running.await.unwrap().unwrap();
     assert_eq!(account.plan.done(), 200);
 }

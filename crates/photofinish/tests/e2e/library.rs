@@ -36,14 +36,14 @@ fn the_library_goes_elsewhere_where_nothing_can_be_loaded() {
     assert!(path.starts_with(&elsewhere), "{path:?}");
 
     let name = "the_library_goes_elsewhere_where_nothing_can_be_loaded";
-    let Some(disk) = Disk::mount_at(name, made("noexec"), "16m,noexec") else {
+    let Some(disk) = Disk::mount_at(name, made("noexec"), "256m,noexec") else {
         return;
     };
     let path = unpacked(&[("XDG_CACHE_HOME", &disk.0), ("TMPDIR", &elsewhere)]);
     assert!(path.starts_with(&elsewhere), "{path:?}");
     // The same disk is good enough where things can be run from it.
     drop(disk);
-    let Some(disk) = Disk::mount_at(name, made("exec"), "16m") else {
+    let Some(disk) = Disk::mount_at(name, made("exec"), "256m") else {
         return;
     };
     let path = unpacked(&[("XDG_CACHE_HOME", &disk.0), ("TMPDIR", &elsewhere)]);

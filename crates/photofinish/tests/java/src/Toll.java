@@ -3,8 +3,10 @@
  * server fails in all of them.
  */
 final class Toll {
+    private static final Object DESK = new Object();
     private static final Object BARRIER = new Object();
     private static final Object BOOK = new Object();
+    private static boolean registered;
     private static int paid;
 
     private Toll() {}
@@ -18,6 +20,9 @@ final class Toll {
         Thread driver = new Thread(Toll::drive, "driver");
         driver.start();
         paid = 1;
+        synchronized (DESK) {
+            registered = true;
+        }
         synchronized (BARRIER) {
             synchronized (BOOK) {
                 Thread.yield();
@@ -27,8 +32,11 @@ final class Toll {
     }
 
     private static void drive() {
-        if (paid == 0) {
-            throw new IllegalStateException("not paid");
+        int seen = paid;
+        synchronized (DESK) {
+            if (!registered) {
+                throw new IllegalStateException("not paid, " + seen);
+            }
         }
         synchronized (BOOK) {
             synchronized (BARRIER) {
