@@ -427,7 +427,7 @@ mod tests {
             };
             read += 1;
             let _ = campaign.check("c");
-            let _ = unit(7).check(&campaign);
+            let _ = decode::<Head>(&encode(&unit(7))).map(|head| head.check(&campaign));
             let bundle = &campaign.bundle;
             if bundle.check().is_ok() {
                 taken += 1;

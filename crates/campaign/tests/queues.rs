@@ -455,9 +455,8 @@ fn other_content(_: &mut Campaign, pieces: &mut BTreeMap<String, Vec<u8>>) {
 }
 
 fn longer_content(_: &mut Campaign, pieces: &mut BTreeMap<String, Vec<u8>>) {
-    pieces
-        .values_mut()
-        .for_each(|piece| piece.extend([0; 1 << 20]));
+    let longer = |piece: &mut Vec<u8>| piece.resize(piece.len() + (1 << 20), 0);
+    pieces.values_mut().for_each(longer);
 }
 
 fn without_bounds(campaign: &mut Campaign, _: &mut BTreeMap<String, Vec<u8>>) {
