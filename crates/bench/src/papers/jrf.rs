@@ -140,7 +140,7 @@ fn suggestions(report: &Value) -> String {
         let location = short(&races::location(race));
         let known = by_location.entry(location.clone()).or_default();
         let advice = race["advice"].as_array().cloned().unwrap_or_default();
-        if advice.iter().any(|one| is_tried_in_vain(one)) {
+        if advice.iter().any(is_tried_in_vain) {
             in_vain.insert(location);
         }
         for one in advice

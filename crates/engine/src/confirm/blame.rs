@@ -206,14 +206,9 @@ impl Work<'_> {
 
 /// The access of the race that went first, the last time that it was decided.
 fn first(race: &Race, run: &RunResult) -> Option<u8> {
-    let orders = run
-        .findings
-        .hits
-        .iter()
-        .filter_map(|hit| pairs::order(race, hit));
-    orders
-        .last()
-        .filter(|order| !order.symmetric)
+    let hits = run.findings.hits.iter().rev();
+    let last = { hits }.find_map(|hit| pairs::order(race, hit));
+    last.filter(|order| !order.symmetric)
         .map(|order| order.first & 1)
 }
 

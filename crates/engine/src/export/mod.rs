@@ -123,7 +123,7 @@ fn find(store: &Store, report: &Report, id: &str) -> Result<Finding, Error> {
             (goal, failure.exception.clone(), failure.story.clone())
         }
         _ => {
-            if report.atomicity.iter().any(|a| &a.id == wanted) {
+            if report.atomicity.iter().any(|a| a.id == *wanted) {
                 return Err(Error::usage(format!(
                     "{wanted} cannot be exported: races, deadlocks and uncaught exceptions can"
                 )));
