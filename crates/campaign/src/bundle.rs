@@ -307,7 +307,10 @@ pub fn unpack(manifest: &Manifest, pieces: &[Vec<u8>], into: &Path) -> Result<()
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).map_err(Error::io(writing()))?;
         }
-        let piece = &pieces[file.piece as usize];
+        // An empty file needs no piece.
+        let piece = pieces
+            .get(file.piece as usize)
+            .map_or(&[][..], Vec::as_slice);
         let content = &piece[file.offset as usize..(file.offset + file.bytes) as usize];
         // The directory is fresh and ours: what is there already was in the list before.
         let mut open = std::fs::OpenOptions::new();

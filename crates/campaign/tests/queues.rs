@@ -8,9 +8,7 @@ use campaign::execute::Machine;
 use campaign::nats::{Connection, Nats, Server};
 use campaign::patience::patiently;
 use campaign::queue::{Kept, Queue};
-use campaign::unit::{
-    self, Budget, Campaign, End, Launch, Outcome, Program, State, Task, Unit, WorkerStatus,
-};
+use campaign::unit::{self, Campaign, End, Outcome, State, Unit, WorkerStatus};
 use campaign::worker::{Bundles, Tell, Worker};
 use campaign::{Error, bundle};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,65 +20,9 @@ use std::time::{Duration, Instant};
 use test_support::nats::{self, NatsServer};
 use test_support::trials::{self, Trial, skipped, trial};
 
-fn budget() -> Budget {
-    Budget {
-        strategies: Vec::new(),
-        batch: 1,
-        trials: 0,
-        seed: 0,
-        units: Some(200),
-        seconds: None,
-        even: true,
-        floor_percent: 20,
-        lease_s: 1.0,
-        simulated_micros: Some(10),
-    }
-}
-
-/// A campaign whose units do nothing, with a bundle of one file.
-fn campaign(name: &str) -> (Campaign, BTreeMap<String, Vec<u8>>) {
-    let piece = b"class".to_vec();
-    let digest = bundle::digest(&piece);
-    let campaign = Campaign {
-        schema: unit::SCHEMA,
-        name: name.to_owned(),
-        tool: "photofinish test".to_owned(),
-        started: unit::now(),
-        programs: vec![Program {
-            name: "simulated".into(),
-            args: vec![],
-            original: vec![],
-        }],
-        launch: Launch::default(),
-        budget: budget(),
-        bundle: bundle::Manifest {
-            pieces: vec![bundle::Piece {
-                digest: digest.clone(),
-                bytes: 5,
-            }],
-            files: vec![bundle::File {
-                path: "0/A.class".into(),
-                piece: 0,
-                offset: 0,
-                bytes: 5,
-            }],
-        },
-    };
-    (campaign, BTreeMap::from([(digest, piece)]))
-}
-
-fn unit(campaign: &str, index: u32) -> Unit {
-    Unit {
-        campaign: campaign.to_owned(),
-        arm: "p0-simulated".into(),
-        index,
-        program: 0,
-        task: Task::Simulated {
-            micros: 10,
-            seed: index.into(),
-        },
-    }
-}
+#[path = "queues/sample.rs"]
+mod sample;
+use sample::{campaign, unit};
 
 const SHORT: Duration = Duration::from_millis(300);
 const LONG: Duration = Duration::from_secs(20);
@@ -340,7 +282,7 @@ async fn a_bundle_without_bounds_is_not_fetched<Q: Queue>(queue: Arc<Q>) {
     the_bundle_is_refused(queue, "larger than any class path").await;
 }
 
-/// The first unit is given up with this reason; what the worker said.
+/// The first unit is given back for this reason, and given up in the end; what the worker said.
 async fn the_bundle_is_refused<Q: Queue>(queue: Arc<Q>, because: &str) -> String {
     let name = queue.campaign().name.clone();
     queue.publish(&[unit(&name, 0)]).await.unwrap();
@@ -352,11 +294,11 @@ async fn the_bundle_is_refused<Q: Queue>(queue: Arc<Q>, because: &str) -> String
     let End::GivenUp { why } = outcome.end else {
         panic!("{outcome:?}");
     };
-    assert!(why.contains(because), "{why}");
     queue.set_state(State::Done).await.unwrap();
     running.await.unwrap().unwrap();
-    let lines = lines.lock().unwrap();
-    lines.join("\n")
+    let lines = lines.lock().unwrap().join("\n");
+    assert!(lines.contains(because), "{why}\n{lines}");
+    lines
 }
 
 /// What somebody has begun is waited for; what nobody has begun is taken back.

@@ -138,7 +138,7 @@ async fn here(args: &Start, outputs: Outputs, stop: &Arc<AtomicBool>) -> Result<
     };
     lines.clear();
     let ended = ended.map_err(failure)?;
-    if ended == Ended::Interrupted {
+    if ended == Ended::Interrupted && !working.is_finished() {
         // Runs end by the same signal; their units have no results.
         let _ = tokio::time::timeout(std::time::Duration::from_secs(20), working).await;
     }
