@@ -300,8 +300,6 @@ fn fields_are_added_by_mode_and_level() {
     assert_eq!(added("H", Mode::FastTrack, &[]), [""; 0]);
 }
 
-/// Class files from before stack maps go through the old verifier, which infers
-/// types, and know no class constants.
 /// Its fields must lie where those of `AccessibleObject` do.
 #[test]
 fn a_mirror_of_accessible_objects_gets_no_fields() {
@@ -319,6 +317,8 @@ fn a_mirror_of_accessible_objects_gets_no_fields() {
     assert_eq!(changed, [false, true, true]);
 }
 
+/// Class files from before stack maps go through the old verifier, which infers
+/// types, and know no class constants.
 #[test]
 fn class_files_of_java_1_4_run() {
     let scratch = Scratch::new("old");
