@@ -179,7 +179,7 @@ fn run(finding: &Finding, file: &Path) -> Result<(), String> {
         let lines = stdout.map(|out| BufReader::new(out).lines().map_while(Result::ok));
         lines.into_iter().flatten().any(|line| line == SAYS)
     });
-    let until = Instant::now() + Duration::from_secs(4 * SECONDS);
+    let until = Instant::now() + Duration::from_secs(8 * SECONDS);
     let code = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status.code(),
