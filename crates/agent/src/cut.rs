@@ -1,5 +1,6 @@
-//! Runs that are ended before the program ends them: when it prints a certain text, or after
-//! some time. That is an end in order: everything found is written, as after `Runtime.halt(0)`.
+//! Runs that are ended before the program ends them: when it prints a certain text, after
+//! some time, or after some requests. That is an end in order: everything found is written, as
+//! after `Runtime.halt(0)`.
 //!
 //! In a controlled run time is the program's own, virtual time, and a thread prints when it has
 //! its turn: the same seed is cut at the same step.
@@ -20,7 +21,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Takes in what is printed; whether a line contains the text.
+    /// Takes in what is printed; whether a line contains the text, in which `*` stands for anything.
     pub fn print(&self, file: i32, bytes: &[u8], text: &str) -> bool {
         let mut last = self.last.lock().unwrap_or_else(|e| e.into_inner());
         let Some(line) = last.get_mut((file - 1) as usize) else {
@@ -30,13 +31,26 @@ impl Lines {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             let room = MOST.saturating_sub(line.len());
             line.extend(part.iter().take(room));
-            found |= String::from_utf8_lossy(line).contains(text);
+            found |= contains(&String::from_utf8_lossy(line), text);
             if part.ends_with(b"\n") {
                 line.clear();
             }
         }
         found
     }
+}
+
+/// The parts between stars, one after the other: taking each where it first occurs leaves most
+/// room for those after it.
+fn contains(line: &str, text: &str) -> bool {
+    let mut rest = line;
+    text.split('*').all(|part| match rest.split_once(part) {
+        Some((_, after)) => {
+            rest = after;
+            true
+        }
+        None => false,
+    })
 }
 
 impl Agent {
@@ -54,6 +68,27 @@ impl Agent {
         {
             self.end_here();
         }
+    }
+
+    /// The program has written to a connection.
+    pub fn has_written(&self, file: i32) {
+        let answered = self.exchanges.written(file);
+        let most = self.options.cut.requests;
+        if answered.zip(most).is_some_and(|(n, most)| n >= most) {
+            self.end_here();
+        }
+    }
+
+    /// The run ends before the requests came for which it was to go on.
+    pub fn warn_of_few_requests(&self) {
+        let answered = self.exchanges.answered();
+        let Some(most) = self.options.cut.requests.filter(|most| answered < *most) else {
+            return;
+        };
+        self.findings.warn(format!(
+            "the run was to end after {most} requests and ended after {answered}: those count that \
+             the program reads and answers through the JDK's own sockets"
+        ));
     }
 
     /// A free run is ended by the clock on the wall.
@@ -94,5 +129,23 @@ mod tests {
         assert!(!lines.print(1, b" line\n", "ready for"), "lines end");
         assert!(!lines.print(1, b"ready\nfor\n", "ready for"), "two lines");
         assert!(!lines.print(3, b"ready for", "ready for"), "a file");
+    }
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        for (text, matches) in [
+            ("Started*seconds", true),
+            ("Started *.5 seconds", true),
+            ("*Started*", true),
+            ("seconds*Started", false),
+            ("Started*Started", false),
+            ("in 2.5 seconds", true),
+        ] {
+            assert_eq!(
+                contains("[main] Started App in 2.5 seconds", text),
+                matches,
+                "{text}"
+            );
+        }
     }
 }

@@ -52,6 +52,7 @@ mod contexts;
 mod control;
 mod cut;
 mod direct;
+mod exchanges;
 mod findings;
 mod hooks;
 mod jni;
@@ -133,6 +134,7 @@ pub(crate) struct Agent {
     /// Runtime.halt was called: hooks and finally blocks did not run.
     halted: AtomicBool,
     lines: cut::Lines,
+    exchanges: exchanges::Exchanges,
 }
 
 /// The JVM, which outlives us.
@@ -239,6 +241,7 @@ impl Agent {
     }
 
     fn write_summary(&self, outcome: RunEnd) {
+        self.warn_of_few_requests();
         if let Some(recorder) = &self.recorder {
             recorder.finish(self);
         }
@@ -473,6 +476,7 @@ unsafe fn start(
         finished: Once::new(),
         halted: AtomicBool::new(false),
         lines: cut::Lines::default(),
+        exchanges: exchanges::Exchanges::default(),
     };
     if AGENT.set(agent).is_err() {
         return Err("the agent is loaded twice".into());

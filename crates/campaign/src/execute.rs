@@ -171,6 +171,7 @@ pub fn launch(from: &Launch, program: Vec<String>, machine: &Machine) -> LaunchC
         cut: Cut {
             text: from.stop_after.clone(),
             millis: from.cut_after_ms,
+            requests: from.cut_requests,
         },
         java: machine.java.clone(),
         keep: None,

@@ -60,6 +60,7 @@ pub struct Launch {
     pub time_limit_s: Option<f64>,
     pub stop_after: Option<String>,
     pub cut_after_ms: Option<u64>,
+    pub cut_requests: Option<u64>,
     pub max_steps: Option<u64>,
     pub watchdog_s: u64,
     pub clock: Option<i64>,

@@ -20,13 +20,16 @@ use protocol::jvms::{DIRECTORY, Jvm, JvmsRequest};
 use protocol::{Fatal, RunRequest, files};
 use rustix::process::{Pid, test_kill_process_group};
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
 /// What tells JVMs their options.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+
+/// How the directories of runs begin that are kept; the number follows.
+pub const RUN: &str = "run-";
 
 /// How often we look whether JVMs that the command left behind have ended.
 const LOOK: Duration = Duration::from_millis(200);
@@ -169,18 +172,37 @@ fn living(out: &Path) -> Result<Vec<Jvm>, RunError> {
     Ok(living.collect())
 }
 
+/// The agent of each JVM of a command holds a lock; for a program alone, whoever waits for it does.
 fn is_alive(dir: &Path) -> bool {
-    let file = File::open(dir.join(files::JVM));
-    file.is_ok_and(|file| file.try_lock_shared().is_err())
+    let is_locked = |name: &str| {
+        let file = File::open(dir.join(name));
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    };
+    is_locked(files::JVM) || is_locked(files::RUNNING)
 }
 
 /// What the JVMs have found whose run directories are below this one.
 pub fn read_jvms(out: &Path) -> Result<Vec<JvmRun>, RunError> {
+    read_all(directories(out)?)
+}
+
+/// The same of all runs below the directory in which they are kept, while they go on or after.
+pub fn read_live(kept: &Path) -> Result<Vec<JvmRun>, RunError> {
+    let mut dirs = directories(kept)?;
+    // Of an agent that was told out=DIR nobody knows whether it goes on.
+    dirs.retain(|dir| is_of_jvm(dir) || dir.join(files::REQUEST).exists());
+    for run in below(kept, RUN)? {
+        dirs.extend(directories(&run)?);
+    }
+    read_all(dirs)
+}
+
+fn read_all(dirs: Vec<PathBuf>) -> Result<Vec<JvmRun>, RunError> {
     let mut runs = Vec::new();
-    for dir in directories(out)? {
+    for dir in dirs {
         let jvm = match read_json::<Jvm>(&dir.join(files::JVM))? {
             Some(jvm) => jvm,
-            None if dir == out => Jvm::default(),
+            None if !is_of_jvm(&dir) => Jvm::default(),
             // It was killed before it could say who it is, and did nothing else either.
             None => continue,
         };
@@ -207,23 +229,38 @@ pub fn has_jvms(dir: &Path) -> bool {
 }
 
 fn directories(out: &Path) -> Result<Vec<PathBuf>, RunError> {
-    let unreadable = |source| RunError::Unreadable {
-        path: out.to_owned(),
-        source,
-    };
     let mut dirs = Vec::new();
     // The agent was told out=DIR: one JVM, which does not say which it was.
     if out.join(files::FINDINGS).exists() {
         dirs.push(out.to_owned());
     }
+    dirs.extend(below(out, DIRECTORY)?);
+    Ok(dirs)
+}
+
+/// Directories whose names begin so.
+fn below(out: &Path, begins: &str) -> Result<Vec<PathBuf>, RunError> {
+    let unreadable = |source| RunError::Unreadable {
+        path: out.to_owned(),
+        source,
+    };
+    let mut dirs = Vec::new();
     for entry in std::fs::read_dir(out).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
-        let ours = entry.file_name().to_string_lossy().starts_with(DIRECTORY);
-        if ours && entry.path().is_dir() {
-            dirs.push(entry.path());
+        let path = entry.map_err(unreadable)?.path();
+        if begins_with(&path, begins) && path.is_dir() {
+            dirs.push(path);
         }
     }
     Ok(dirs)
+}
+
+fn is_of_jvm(dir: &Path) -> bool {
+    begins_with(dir, DIRECTORY)
+}
+
+fn begins_with(path: &Path, begins: &str) -> bool {
+    path.file_name()
+        .is_some_and(|name| name.to_string_lossy().starts_with(begins))
 }
 
 /// What a JVM needs that leaves what it finds below a directory.

@@ -90,6 +90,8 @@ pub enum Stopped {
     Stuck,
     /// Nobody needs its result any more.
     Unwanted,
+    /// It was not stopped and has not ended.
+    StillRuns,
 }
 
 /// How it ended.

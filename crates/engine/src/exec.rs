@@ -123,6 +123,21 @@ pub fn read_directory(dir: &Path) -> Result<Answer, Error> {
     Ok(jvms.finish("detect"))
 }
 
+/// What runs have found so far that go on, or that have ended: below the directory that `--keep`
+/// names, or that JVMs were given with `jvms=DIR`.
+pub fn read_live(dir: &Path) -> Result<Answer, Error> {
+    let runs = driver::jvms::read_live(dir).or_usage()?;
+    if runs.is_empty() {
+        return Err(Error::usage(format!(
+            "no run has written anything to {}: name the directory that --keep names",
+            dir.display()
+        )));
+    }
+    let mut jvms = Jvms::new(&LaunchConfig::default());
+    jvms.add(runs, Outcome::default());
+    Ok(jvms.finish("detect"))
+}
+
 /// Whether JVMs have left their findings below this directory.
 pub fn is_directory_of_jvms(dir: &Path) -> bool {
     driver::jvms::has_jvms(dir)
@@ -154,6 +169,8 @@ struct Jvms {
     session: Session,
     skipped: Vec<SkippedJvm>,
     looked_at: u64,
+    /// Runs of a program alone, which are not said to be of a command.
+    nameless: u64,
     facts: Facts,
 }
 
@@ -163,6 +180,7 @@ impl Jvms {
             session: Session::new(launch),
             skipped: Vec::new(),
             looked_at: 0,
+            nameless: 0,
             facts: Facts::default(),
         }
     }
@@ -195,21 +213,29 @@ impl Jvms {
             return;
         }
         self.looked_at += 1;
+        let is_named = jvm.pid != 0;
         if run.alive {
-            let text = format!("{} still runs: what it will do is not known", jvm.name());
+            let name = if is_named { jvm.name() } else { "the program" };
+            let text = format!("{name} still runs: what it will do is not known");
             self.session.warn(text);
             self.facts.limit_reached = true;
         }
         let result = RunResult {
             outcome: Outcome {
-                stopped: stopped.or(run.alive.then_some(Stopped::Unwanted)),
+                stopped: stopped.or(run.alive.then_some(Stopped::StillRuns)),
                 elapsed: run.elapsed,
                 ..Outcome::default()
             },
             findings: run.findings,
             started: true,
         };
-        self.session.add_jvm(result, jvm);
+        match is_named {
+            true => self.session.add_jvm(result, jvm),
+            false => {
+                self.nameless += 1;
+                self.session.add(result)
+            }
+        };
     }
 
     fn finish(self, command: &str) -> Answer {
@@ -217,7 +243,7 @@ impl Jvms {
             0 => self.session.conclude(command),
             _ => self.session.finish(command),
         };
-        report.program.exec = true;
+        report.program.exec = self.nameless == 0;
         if self.looked_at == 0 {
             report.warnings.push(none_looked_at(&self.skipped));
         }

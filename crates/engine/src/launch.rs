@@ -6,6 +6,7 @@ use crate::error::{Context, Error};
 use crate::session::Session;
 use driver::interrupt::Interrupts;
 use driver::java::Java;
+use driver::jvms::RUN;
 use driver::options::{Control, Mode, RunRequest, is_serial};
 use driver::process::{self, Input, Job, Outcome, Output};
 use driver::run::{Request, RunResult};
@@ -155,7 +156,7 @@ impl<'a> Launcher<'a> {
             time_limit: self.config.time_limit,
             ..Plan::new(mode, output)
         };
-        let dir = self.directory(&format!("run-{number}"))?;
+        let dir = self.directory(&format!("{RUN}{number}"))?;
         self.run_in(&dir, plan)
     }
 
@@ -275,7 +276,7 @@ pub fn agent_library() -> Result<PathBuf, Error> {
 /// A fresh directory for a run of a command, below `keep` if it is to stay.
 pub(crate) fn run_directory(keep: Option<&Path>, number: u32) -> Result<RunDir, Error> {
     match keep {
-        Some(keep) => RunDir::kept(&keep.join(format!("run-{number}"))),
+        Some(keep) => RunDir::kept(&keep.join(format!("{RUN}{number}"))),
         None => RunDir::temporary(),
     }
 }

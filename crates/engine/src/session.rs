@@ -241,6 +241,7 @@ fn ended(outcome: &Outcome, said: Option<RunEnd>, started: bool) -> RunEnd {
         (Some(Stopped::TimeLimit), _) => RunEnd::TimeLimit,
         (Some(Stopped::Interrupted | Stopped::Unwanted), _) => RunEnd::Interrupted,
         (Some(Stopped::Stuck), _) => RunEnd::Stuck,
+        (Some(Stopped::StillRuns), _) => RunEnd::Running,
         // That it diverged is said elsewhere.
         (None, Some(RunEnd::Diverged | RunEnd::Unknown)) => RunEnd::Exit,
         (None, Some(end)) => end,
@@ -267,6 +268,9 @@ fn not_started(outcome: &Outcome) -> String {
 /// Where a run was not what it seems.
 fn complaints(outcome: &Outcome, summary: bool, started: bool) -> Vec<String> {
     let mut texts = Vec::new();
+    if outcome.stopped == Some(Stopped::StillRuns) {
+        return texts;
+    }
     if !started {
         texts.push(not_started(outcome));
     } else if !summary {

@@ -233,7 +233,7 @@ pub struct Run {
     pub exit: Option<i32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<String>,
-    /// `exit`, `halt`, `killed`, `time-limit`, `interrupted`, `not-started` or
+    /// `exit`, `halt`, `killed`, `time-limit`, `interrupted`, `running`, `not-started` or
     /// `offline`; of controlled runs also `deadlock`, `livelock`, `stuck` or
     /// `limit`; of an exploration `cut`, where threads seemed to wait for ever and did not.
     pub ended: RunEnd,
@@ -454,6 +454,11 @@ impl Report {
         self.races.iter().any(Race::is_finding)
             || !self.deadlocks.is_empty()
             || !self.failures.is_empty()
+    }
+
+    /// Whether a run goes on whose findings up to now these are.
+    pub fn is_running(&self) -> bool {
+        self.runs.iter().any(|run| run.ended == RunEnd::Running)
     }
 
     /// What an exploration found that only reads of older writes lead to.

@@ -527,10 +527,10 @@ pub struct Launch {
     /// `90s`, `2m`, `1h`
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub time_limit: Option<Duration>,
-    /// End each run when a line that the program prints contains this text: for programs that run
-    /// for long, or for ever
-    #[arg(long, value_name = "TEXT")]
-    pub stop_after: Option<String>,
+    /// End each run after `10m`, after `1000-requests`, or when a line that the program prints
+    /// contains a text (`*`: anything): for programs that run for long, or for ever
+    #[arg(long, value_name = "TIME|N-requests|TEXT", value_parser = values::stop_after)]
+    pub stop_after: Option<values::StopAfter>,
     /// End each run when the program has run for this long, by its own clock
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub cut_after: Option<Duration>,
@@ -585,6 +585,10 @@ pub struct Report {
     /// standard input
     #[arg(value_name = "FILE", default_value = driver::store::DEFAULT)]
     pub file: PathBuf,
+    /// What runs have found so far that still go on: of `detect --keep DIR`, or of JVMs
+    /// that have the agent with `jvms=DIR`
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "result", "baseline"])]
+    pub live: Option<PathBuf>,
     /// Of a directory: an earlier result than the latest, by its number
     #[arg(long, value_name = "N")]
     pub result: Option<i64>,

@@ -6,7 +6,7 @@ use crate::outputs::Outputs;
 use anyhow::Context;
 use driver::process::Output;
 use engine::sources::SourceTree;
-use engine::{Answer, Facts, saved, suppress};
+use engine::{Answer, Facts, exec, saved, suppress};
 use findings::baseline::Baseline;
 use findings::group::{self, Finding};
 use findings::result::Report;
@@ -20,6 +20,23 @@ use std::path::Path;
 /// `photofinish report FILE`.
 pub fn command(args: &args::Report) -> Result<u8, Failure> {
     let known = suppressions(&args.show)?;
+    if let Some(dir) = &args.live {
+        let mut answer = exec::read_live(dir)?;
+        known.apply(&mut answer.report);
+        let outputs = Outputs::open(&args.show)?;
+        let on_stdout = outputs.is_stdout();
+        outputs.write_with(&answer.report, &Timelines::new())?;
+        if !on_stdout {
+            with_schedules(
+                &answer.report,
+                &args.show,
+                &[],
+                &Timelines::new(),
+                std::io::stdout(),
+            )?;
+        }
+        return Ok(exit::code(answer.verdict(args.show.fail_on.status())));
+    }
     let mut report = saved::load(&args.file, args.result)?;
     let outputs = Outputs::open(&args.show)?;
     let kept = match saved::results(&args.file, &report) {

@@ -32,10 +32,12 @@ pub struct RunRequest {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cut {
-    /// When a line that it prints contains this text,
+    /// When a line that it prints contains this text, where `*` stands for anything,
     pub text: Option<String>,
-    /// or when its clock has advanced by so many milliseconds.
+    /// or when its clock has advanced by so many milliseconds,
     pub millis: Option<u64>,
+    /// or when it has begun to answer so many requests.
+    pub requests: Option<u64>,
 }
 
 impl Cut {

@@ -33,6 +33,8 @@ pub enum RunEnd {
     NotStarted,
     /// There was none: a trace was read.
     Offline,
+    /// It has not ended: what it found up to now was read.
+    Running,
     /// Nobody said, or it is a word of a newer version.
     #[default]
     #[serde(other)]
@@ -56,6 +58,7 @@ impl RunEnd {
             RunEnd::Killed => "killed",
             RunEnd::NotStarted => "not-started",
             RunEnd::Offline => "offline",
+            RunEnd::Running => "running",
             RunEnd::Unknown => "unknown",
         }
     }
@@ -182,6 +185,7 @@ mod tests {
             Killed,
             NotStarted,
             Offline,
+            Running,
             Unknown,
         ];
         for end in all {

@@ -94,6 +94,7 @@ fn exercised(report: &Report) -> Verdict {
     let offline = report.runs.iter().all(|run| run.ended == RunEnd::Offline);
     match () {
         () if report.has_findings() => Verdict::Passed,
+        () if report.is_running() => Verdict::Error("the program still runs".into()),
         () if report.runs.is_empty() => Verdict::Error("there was no run".into()),
         () if coverage.classes_instrumented == 0 && !offline => {
             Verdict::Error("no class was instrumented".into())

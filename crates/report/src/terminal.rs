@@ -409,6 +409,19 @@ impl Page<'_> {
                 report.timing.total_s
             );
         }
+        if report.is_running() {
+            let running = report
+                .runs
+                .iter()
+                .filter(|run| run.ended == RunEnd::Running);
+            return writeln!(
+                self.out,
+                "{} so far; still running: {} of {}; nothing is final",
+                self.paint(style, &races),
+                running.count(),
+                counted(report.runs.len() as u64, "run", "runs"),
+            );
+        }
         let c = &report.coverage;
         writeln!(
             self.out,

@@ -387,13 +387,17 @@ impl<'env> Jni<'env> {
         let class = self.class_of(stream);
         let descriptor = self.reference_field(class, "fd", "Ljava/io/FileDescriptor;")?;
         let fd = self.object_field(stream, descriptor);
+        self.descriptor_number(fd.get())
+    }
+
+    /// The number in a FileDescriptor.
+    pub fn descriptor_number(self, fd: Ref) -> Option<i32> {
         if fd.is_null() {
             return None;
         }
-        let number = self.field(self.class_of(fd.get()), "fd")?;
-        u32::try_from(self.int_field(fd.get(), number))
-            .ok()
-            .map(|n| n as i32)
+        let number = self.field(self.class_of(fd), "fd")?;
+        let number = self.int_field(fd, number);
+        (number >= 0).then_some(number)
     }
 
     pub fn new_bytes(self, bytes: &[u8]) -> Local<'env> {

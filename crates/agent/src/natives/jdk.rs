@@ -56,7 +56,8 @@ pub fn in_front_of(
 ) -> Option<*mut c_void> {
     let controlled = agent().is_some_and(|a| a.control.is_some());
     let printing = controlled || agent().is_some_and(|a| a.options.cut.text.is_some());
-    always(class, name, desc, original)
+    let counting = agent().is_some_and(|a| a.options.cut.requests.is_some());
+    let ours = always(class, name, desc, original)
         .or_else(|| {
             controlled
                 .then(|| super::controlled::under_control(class, name, desc, original))
@@ -66,7 +67,12 @@ pub fn in_front_of(
             printing
                 .then(|| super::printing::printing(class, name, desc, original))
                 .flatten()
-        })
+        });
+    // Whoever counts stands before whoever controls.
+    counting
+        .then(|| super::serving::serving(class, name, desc, ours.unwrap_or(original)))
+        .flatten()
+        .or(ours)
 }
 
 /// Ends the process without waiting for anybody: its other threads wait for a

@@ -8,6 +8,7 @@ mod jdk;
 mod may_trigger;
 mod points;
 mod printing;
+mod serving;
 mod values;
 mod worker;
 

@@ -1,5 +1,6 @@
 //! From arguments to the configurations of the engine.
 
+use super::values::StopAfter;
 use super::{Advise, Compare, Confirm, Control, Detect, Engine, Hunt, Launch, Predict};
 use super::{Record, Verify};
 use crate::exit::Failure;
@@ -29,14 +30,24 @@ impl Launch {
             untracked: self.untracked.clone(),
             check_unshared: self.check_unshared,
             time_limit: self.time_limit,
-            cut: Cut {
-                text: self.stop_after.clone(),
-                millis: self.cut_after.map(|time| time.as_millis() as u64),
-            },
+            cut: self.cut(),
             java: self.java.clone(),
             keep: self.keep.clone(),
             program: self.program.clone(),
         }
+    }
+
+    fn cut(&self) -> Cut {
+        let mut cut = Cut::default();
+        let mut time = self.cut_after;
+        match &self.stop_after {
+            Some(StopAfter::Time(other)) => time = Some(time.map_or(*other, |t| t.min(*other))),
+            Some(StopAfter::Requests(many)) => cut.requests = Some(*many),
+            Some(StopAfter::Printed(text)) => cut.text = Some(text.clone()),
+            None => {}
+        }
+        cut.millis = time.map(|time| time.as_millis() as u64);
+        cut
     }
 }
 
@@ -116,19 +127,13 @@ impl Detect {
                 "with --exec the operating system decides which thread runs; leave out --scheduler",
             ));
         }
-        let launch = self.launch.config();
-        if !launch.cut.is_none() {
-            return Err(Failure::usage(
-                "--stop-after and --cut-after end one program; leave them out with --exec",
-            ));
-        }
         Ok(ExecConfig {
             detector,
             jvms: self.jvms.clone(),
             runs: self.runs,
             output,
             suppress,
-            launch,
+            launch: self.launch.config(),
         })
     }
 }

@@ -75,8 +75,8 @@ const GROUPS: [Group; 5] = [
     Group {
         heading: "Output",
         common: &[
-            "output", "json", "html", "sarif", "junit", "svg", "baseline", "suppress", "fail_on",
-            "results", "sources", "quiet", "verbose",
+            "output", "json", "html", "sarif", "junit", "svg", "live", "baseline", "suppress",
+            "fail_on", "results", "sources", "quiet", "verbose",
         ],
         rare: &["perfetto", "color", "keep"],
     },

@@ -86,6 +86,48 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Where a run is to end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StopAfter {
+    Time(Duration),
+    Requests(u64),
+    /// When a line contains this.
+    Printed(String),
+}
+
+/// `10m`, `1000-requests`, or a text: which of them can be told by its form. A time has a unit
+/// here, and a text that looks like one is written with a star: `*10m`.
+pub fn stop_after(text: &str) -> Result<StopAfter, String> {
+    let number = ["-requests", "-request"]
+        .iter()
+        .find_map(|end| text.strip_suffix(end));
+    if let Some(number) = number.filter(|n| is_number(n)) {
+        return match number.parse() {
+            Ok(0) => Err("of no request there is no end".into()),
+            Ok(many) => Ok(StopAfter::Requests(many)),
+            Err(_) => Err(format!("{number} is no number of requests")),
+        };
+    }
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let is_time = digits != text && digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+    match text {
+        _ if is_time && !digits.is_empty() => match duration(text) {
+            Ok(time) => Ok(StopAfter::Time(time)),
+            Err(why) => Err(format!(
+                "{why}; a text that looks like a time is written *{text}"
+            )),
+        },
+        _ if text.chars().all(|c| c == '*' || c.is_whitespace()) => {
+            Err("every line contains that: name a text, a time or a number of requests".into())
+        }
+        _ => Ok(StopAfter::Printed(text.to_owned())),
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
 /// Bytes: `4G`, `500M`, `1.5g`.
 pub fn size(text: &str) -> Result<u64, String> {
     let (number, unit) = match text.find(|c: char| c.is_ascii_alphabetic()) {
@@ -136,6 +178,30 @@ mod tests {
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
         for bad in ["", "s", "-1", "0", "1d", "inf", "NaN", "1e300h"] {
             assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn where_a_run_ends() {
+        let time = |seconds| Ok(StopAfter::Time(Duration::from_secs(seconds)));
+        assert_eq!(stop_after("10m"), time(600));
+        assert_eq!(stop_after("1.5h"), time(5400));
+        assert_eq!(stop_after("1000-requests"), Ok(StopAfter::Requests(1000)));
+        assert_eq!(stop_after("1-request"), Ok(StopAfter::Requests(1)));
+        for text in ["raced", "90", "*10m", "in 10m", "no-requests", "8080-"] {
+            let printed = Ok(StopAfter::Printed(text.to_owned()));
+            assert_eq!(stop_after(text), printed, "{text}");
+        }
+        for bad in [
+            "",
+            "*",
+            " ",
+            "0s",
+            "3d",
+            "0-requests",
+            "99999999999999999999-requests",
+        ] {
+            assert!(stop_after(bad).is_err(), "{bad}");
         }
     }
 

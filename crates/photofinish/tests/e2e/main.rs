@@ -38,6 +38,7 @@ mod ranges;
 mod replay;
 mod resume;
 mod saved;
+mod servers;
 mod shards;
 mod stale;
 mod story;

@@ -222,6 +222,7 @@ fn describe(args: &Start) -> Result<(Campaign, Pieces), Failure> {
             time_limit_s: config.time_limit.map(|limit| limit.as_secs_f64()),
             stop_after: config.cut.text,
             cut_after_ms: config.cut.millis,
+            cut_requests: config.cut.requests,
             max_steps: args.control.max_steps,
             watchdog_s: args.control.watchdog,
             clock: args.control.clock,
