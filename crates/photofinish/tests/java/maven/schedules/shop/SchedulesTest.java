@@ -48,6 +48,50 @@ class SchedulesTest extends Prepared {
         return Stream.of(DynamicTest.dynamicTest("race", SchedulesTest::race));
     }
 
+    @Test
+    @Schedules(4)
+    @AllowRaces
+    void neitherSeesTheOtherPasses() throws Exception {
+        neitherSeesTheOther();
+    }
+
+    @Test
+    @Schedules(value = 4, memory = "weak")
+    @AllowRaces
+    void neitherSeesTheOtherFails() throws Exception {
+        neitherSeesTheOther();
+    }
+
+    @Test
+    @Schedules(value = 4, memory = "weak")
+    @AllowRaces
+    void olderCountPasses() throws Exception {
+        race();
+    }
+
+    @Test
+    @Schedules(value = 4, memory = "week")
+    void unknownMemoryFails() {}
+
+    int x;
+    int y;
+    int seenByFirst;
+    int seenBySecond;
+
+    /** In every interleaving one of the two sees the other's write. */
+    private void neitherSeesTheOther() throws InterruptedException {
+        Threads.both(
+                () -> {
+                    x = 1;
+                    seenByFirst = y;
+                },
+                () -> {
+                    y = 1;
+                    seenBySecond = x;
+                });
+        assertEquals(1, Math.max(seenByFirst, seenBySecond));
+    }
+
     static void race() throws InterruptedException {
         Counter counter = new Counter();
         Threads.both(() -> counter.add(1), () -> counter.add(2));

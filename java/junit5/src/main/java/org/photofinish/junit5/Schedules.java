@@ -29,4 +29,11 @@ public @interface Schedules {
 
     /** Seconds for one schedule. */
     int seconds() default 60;
+
+    /**
+     * What reads that race may see: {@code sc}, the newest write, or {@code weak}, any that the Java memory model
+     * allows. With {@code weak}, where no schedule fails, those races that the test allows are made to happen again,
+     * with reads that see older values: an exception or a thread that never ends fails the test.
+     */
+    String memory() default "sc";
 }

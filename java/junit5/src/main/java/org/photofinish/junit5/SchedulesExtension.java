@@ -40,6 +40,15 @@ final class SchedulesExtension implements InvocationInterceptor {
         else explore(invocation, method, context);
     }
 
+    private static boolean isWeak(Schedules schedules) {
+        return switch (schedules.memory()) {
+            case "sc" -> false;
+            case "weak" -> true;
+            default -> throw new IllegalArgumentException(
+                    "@Schedules(memory = \"" + schedules.memory() + "\"): it is sc or weak");
+        };
+    }
+
     /** Whether this is one of the tool's JVMs. */
     private static boolean isInside() {
         return System.getProperty(Agent.INSIDE) != null;
@@ -54,6 +63,9 @@ final class SchedulesExtension implements InvocationInterceptor {
         Tool.Done done = replay != null
                 ? tool.replay(context, replay.value())
                 : tool.schedules(context, schedules);
+        if (replay == null && done.code() == Tool.NOTHING_FOUND && isWeak(schedules)) {
+            done = tool.olderValues(context, schedules);
+        }
         if (done.code() == Tool.FOUND) throw new ScheduleError(done.report());
         if (done.code() != Tool.NOTHING_FOUND) {
             throw new IllegalStateException(

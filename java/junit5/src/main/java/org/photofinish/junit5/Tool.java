@@ -22,6 +22,12 @@ final class Tool {
     static final int NOTHING_FOUND = 0;
     static final int FOUND = 66;
 
+    /** Results of trials that fail a test. */
+    private static final Set<String> HARM = Set.of("exception", "deadlock", "livelock");
+
+    /** Trials of each race in which reads may see older values; the tool makes no more than a few of them. */
+    private static final int MOST_TRIALS = 20;
+
     /** JUnit's own accesses and locks are no business of a test's schedules. */
     private static final String LEFT_ALONE = "org.junit.**,org.opentest4j.**,org.photofinish.junit5.**";
 
@@ -61,6 +67,52 @@ final class Tool {
         command.addAll(List.of("--seed", "" + how.seed(), "--time-limit", how.seconds() + "s"));
         command.addAll(List.of("--results", results(test)));
         return runTest(command, test);
+    }
+
+    /**
+     * Trials in which reads see older values. The races that the test allows are looked at like any other: it fails
+     * by what comes of them, or by a race that it does not allow.
+     */
+    Done olderValues(ExtensionContext test, Schedules how) throws IOException, InterruptedException {
+        Path json = Files.createTempFile("photofinish", ".json");
+        Path known = Files.createTempFile("photofinish", ".txt");
+        try {
+            int trials = Math.min(how.value(), MOST_TRIALS);
+            List<String> command = command("confirm");
+            command.addAll(List.of("--memory", "weak", "--trials", "" + trials, "--seed", "" + how.seed()));
+            command.addAll(List.of("--json", json.toString(), "--results", results(test)));
+            Done tried = run(program(command, test));
+            if (tried.code() != FOUND || hasHarm(Json.parse(Files.readString(json)))) return tried;
+            Files.write(
+                    known, AllowedRaces.suppressions(test.getRequiredTestClass(), test.getRequiredTestMethod()));
+            List<String> report = List.of(path.toString(), "report", "--no-config", "--color", "never");
+            List<String> others = new ArrayList<>(report);
+            others.addAll(List.of("--suppress", known.toString(), json.toString()));
+            return run(others);
+        } finally {
+            Files.delete(json);
+            Files.delete(known);
+        }
+    }
+
+    /** Whether an older value led to more than another output. */
+    private static boolean hasHarm(Object report) {
+        for (Object race : Json.list(report, "races")) {
+            for (Object member : members(race)) {
+                for (Object outcome : Json.list(member, "outcomes")) {
+                    boolean isHarm = HARM.contains(Json.text(outcome, "result"));
+                    if (isHarm && !Json.list(outcome, "memory").isEmpty()) return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** The race that leads a finding, and the others of it. */
+    private static List<Object> members(Object race) {
+        List<Object> members = new ArrayList<>(Json.list(Json.get(race, "group"), "members"));
+        members.add(race);
+        return members;
     }
 
     Done replay(ExtensionContext test, String schedule) throws IOException, InterruptedException {
