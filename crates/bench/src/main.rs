@@ -16,6 +16,7 @@
 //! bugs     how soon faults that are no races are found, by each command
 //! unshared what leaving out accesses that cannot race saves
 //! offline  detectors over a generated binary trace
+//! campaign what the coordinator of a campaign can carry
 //! predict  prediction from a trace that is larger than its memory
 //! papers   the tables of the four papers, with our figures beside theirs
 //! figures  medians, means, ratios
@@ -23,6 +24,7 @@
 //! ```
 
 mod bugs;
+mod campaign;
 mod compare;
 mod control;
 mod explore;
@@ -56,6 +58,7 @@ const UNSHARED: &str = "unshared";
 const EXPLORE: &str = "explore";
 const BUGS: &str = "bugs";
 const PREDICT: &str = "predict";
+const CAMPAIGN: &str = "campaign";
 
 /// How long a fault is looked for, with `--quick` and without.
 const QUICK_HUNT: Duration = Duration::from_secs(10);
@@ -66,8 +69,8 @@ const HUNT: Duration = Duration::from_secs(60);
 #[command(name = "bench", max_term_width = 100)]
 struct Args {
     /// Only these: kernels by name, `startup`, `control`, `hidden`,
-    /// `explore`, `unshared`, `offline`; only if named, because they take long: `bugs`, `predict`, and
-    /// `papers` or one of `racefuzzer`, `jpredictor`, `jrf`, `drfinder`
+    /// `explore`, `unshared`, `offline`; only if named, because they take long: `bugs`, `predict`,
+    /// `campaign`, and `papers` or one of `racefuzzer`, `jpredictor`, `jrf`, `drfinder`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// Run everything this many times and take medians [default: 3, with --quick 1]
@@ -98,6 +101,9 @@ struct Args {
     /// Count what is in a trace and do nothing else (see `compare`)
     #[arg(long, value_name = "FILE", hide = true)]
     count: Option<PathBuf>,
+    /// Units of `campaign` [default: 1000000, with --quick 2000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    units: Option<u64>,
     /// Where the programs are
     #[arg(long, value_name = "DIR", default_value = "programs")]
     programs: PathBuf,
@@ -204,6 +210,10 @@ fn run(args: &Args) -> Result<bool> {
         print!("{}", table::predict(&result));
         problems.extend(result.problems);
     }
+    if args.only.iter().any(|name| name == CAMPAIGN) {
+        let carried = campaign::measure(&tool, work.path(), args.units, args.quick)?;
+        print!("{}", table::campaign(&carried));
+    }
     // The last, because it needs memory, see `measure`.
     let mut offline = None;
     if wanted(OFFLINE) {
@@ -253,7 +263,7 @@ fn check_names(only: &[String], kernels: &[Kernel]) -> Result<()> {
         .iter()
         .map(|k| k.name.as_str())
         .chain([STARTUP, CONTROL, HIDDEN, EXPLORE, BUGS, UNSHARED])
-        .chain([OFFLINE, PREDICT])
+        .chain([OFFLINE, PREDICT, CAMPAIGN])
         .chain(papers::NAMES)
         .chain([papers::ALL])
         .collect();

@@ -2,6 +2,7 @@
 //! bound, because the run was stopped.
 
 use crate::bugs::{self, Hunted};
+use crate::campaign::Carried;
 use crate::compare::{Cost, Row, Tool};
 use crate::control::Controlled;
 use crate::explore;
@@ -335,6 +336,22 @@ pub fn predict(result: &Predict) -> String {
         result.wall,
         result.events as f64 / result.seconds / 1e6,
         result.peak >> 20
+    )
+}
+
+pub fn campaign(result: &Carried) -> String {
+    let (units, workers) = (result.units, result.workers);
+    let wall = result.wall.as_secs_f64();
+    format!(
+        "\ncampaign over a NATS server, {workers} workers, {units} units that compute nothing: {wall:.1} s, \
+         {:.0} results a second;\n  coordinator: {:.0} µs of processor time a result, peak {} MB; \
+         server: peak {} MB\n  a unit of a second: {:.1} ms more with the queue, {:.2} %\n",
+        units as f64 / wall,
+        result.cpu.as_secs_f64() * 1e6 / units as f64,
+        result.peak >> 20,
+        result.server_peak >> 20,
+        result.added.as_secs_f64() * 1e3,
+        result.added.as_secs_f64() * 1e2,
     )
 }
 

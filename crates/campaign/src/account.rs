@@ -198,7 +198,8 @@ impl Account {
         let name = &stored.unit;
         let refused =
             |why: String| Error::Refused(format!("the result of unit {name} is refused: {why}"));
-        let outcome: Outcome = unit::decode(&stored.bytes).map_err(|e| refused(e.to_string()))?;
+        let mut outcome: Outcome =
+            unit::decode(&stored.bytes).map_err(|e| refused(e.to_string()))?;
         if outcome.campaign != self.campaign.name {
             return Err(refused(format!(
                 "it is of campaign {:?}, which is not known here",
@@ -211,7 +212,7 @@ impl Account {
                 outcome.id()
             )));
         }
-        if self.plan.take(&outcome)? == Seen::Again {
+        if self.plan.take(&mut outcome)? == Seen::Again {
             return Ok(Gain::default());
         }
         let arm = outcome.arm.clone();
@@ -242,7 +243,9 @@ impl Account {
         program.orders.extend(outcome.orders);
         let orders = (program.orders.len() - known) as u64;
         let (report, schedules) = match outcome.end {
-            End::Done { report, schedules } => (*report, schedules),
+            End::Done {
+                report, schedules, ..
+            } => (*report, schedules),
             End::GivenUp { why } => {
                 self.given_up += 1;
                 program.lose(&id, &format!("it was given up: {why}"));
@@ -311,6 +314,8 @@ impl Account {
                 .push("no unit of this program has a result yet".into());
         }
         account.tell_lost(&mut report);
+        report.exploration = self.plan.exploration(program as u32);
+        report.limit_reached |= { report.exploration.as_ref() }.is_some_and(|it| !it.complete);
         report.schedules = (account.executions > 1).then(|| findings::exploration::Schedules {
             tried: account.executions,
             different: account.orders.len() as u64,

@@ -63,9 +63,13 @@ impl Bandit {
         self.arms.len() - 1
     }
 
-    /// This one is not played again.
+    /// This one is not played until it is opened again.
     pub fn close(&mut self, arm: usize) {
         self.arms[arm].closed = true;
+    }
+
+    pub fn open_again(&mut self, arm: usize) {
+        self.arms[arm].closed = false;
     }
 
     pub fn pulls(&self, arm: usize) -> u64 {
@@ -217,6 +221,8 @@ mod tests {
         bandit.close(0);
         bandit.close(2);
         assert_eq!(bandit.choose(), None);
+        bandit.open_again(1);
+        assert_eq!(bandit.choose(), Some(1));
     }
 
     #[test]

@@ -6,6 +6,8 @@ use crate::unit::{Campaign, End, Launch, Outcome, Task, Unit};
 use driver::scratch::Scratch;
 use engine::confirm::{ConfirmConfig, Pairs};
 use engine::detect::{DetectConfig, Scheduler};
+use engine::verify::VerifyConfig;
+use engine::verify::portions::{self, Came};
 use engine::{ControlConfig, Cut, LaunchConfig, Output, Silent};
 use findings::result::{Report, Status};
 use serde_json::json;
@@ -14,6 +16,9 @@ use std::time::{Duration, Instant};
 
 /// How long the trials of a unit may take in all.
 const TRIALS: Duration = Duration::from_secs(120);
+
+/// And the executions of an exploration: what is not explored then is another unit's.
+const EXPLORATION: Duration = Duration::from_secs(600);
 
 /// What a worker has.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +34,7 @@ struct Made {
     report: Report,
     executions: u64,
     orders: Vec<u64>,
+    explored: Option<Box<Came>>,
 }
 
 /// Does a unit whose bundle lies in `place`. What nobody can do is given up with the reason.
@@ -54,6 +60,7 @@ pub fn execute(unit: &Unit, campaign: &Campaign, place: &Path, machine: &Machine
             end: End::Done {
                 report: Box::new(made.report),
                 schedules,
+                explored: made.explored,
             },
         },
         Err(why) => Outcome {
@@ -111,6 +118,7 @@ fn make(
                 executions: tried.unwrap_or(report.runs.len() as u64),
                 orders: found.orders,
                 report,
+                explored: None,
             }
         }
         Task::Confirm {
@@ -138,6 +146,27 @@ fn make(
                 executions: tried.unwrap_or(report.runs.len() as u64),
                 orders: Vec::new(),
                 report,
+                explored: None,
+            }
+        }
+        Task::Verify { portion } => {
+            let limit = launch.time_limit;
+            let config = VerifyConfig {
+                jobs: Some(1),
+                max_time: Some(limit.map_or(EXPLORATION, |limit| limit.max(EXPLORATION))),
+                control: control(campaign.budget.seed),
+                launch: LaunchConfig {
+                    time_limit: None,
+                    ..launch
+                },
+                ..VerifyConfig::default()
+            };
+            let made = portions::explore(&config, portion).map_err(|e| format!("{e:#}"))?;
+            Made {
+                executions: made.executions,
+                orders: made.classes.into_iter().collect(),
+                report: made.report,
+                explored: Some(Box::new(made.came)),
             }
         }
         Task::Simulated { micros, seed } => {
@@ -146,6 +175,7 @@ fn make(
                 executions: 1,
                 orders: vec![*seed],
                 report: simulated(*seed),
+                explored: None,
             }
         }
     };

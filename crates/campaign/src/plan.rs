@@ -1,16 +1,22 @@
 //! Which units there are. An arm is a program with a way to look at it: a scheduler, or trials
 //! for a pair of statements that results have named. Its units are numbered; the number says which seeds a unit
-//! has. So the plan needs no memory of its own: from the results alone it knows which units have none,
+//! has. Units of `verify` are portions of an exploration, which follow from the results before them, in the order in which
+//! they are stored (`engine::verify::portions`). So the plan needs no memory of its own: from the results alone it knows which units have none,
 //! and makes the same ones again.
 
 use crate::bandit::Bandit;
 use crate::error::Error;
-use crate::unit::{Budget, Campaign, Outcome, Task, Unit, is_name};
+use crate::unit::{Budget, Campaign, End, Outcome, Task, Unit, is_name};
+use engine::verify::portions::Divided;
+use findings::exploration::Exploration;
 use findings::result::{Race, Report};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of the arm whose free runs look for suspicious pairs, among the strategies.
 pub const HYBRID: &str = "hybrid";
+
+/// The name of the arm that explores all schedules.
+pub const VERIFY: &str = "verify";
 
 /// Pairs of a program that get an arm each.
 const MOST_PAIRS: usize = 64;
@@ -55,6 +61,8 @@ enum Kind {
         detector: &'static str,
     },
     Confirm(Box<Report>),
+    /// What it hands out, `most` says at any time.
+    Verify(Box<Divided>),
     Simulated {
         micros: u64,
     },
@@ -75,7 +83,8 @@ impl Arm {
         self.done_count += 1;
     }
 
-    fn unit(&self, index: u32, campaign: &str, budget: &Budget) -> Unit {
+    /// A unit that has no result yet; none of `verify` if that was refused.
+    fn unit(&self, index: u32, campaign: &str, budget: &Budget) -> Option<Unit> {
         let seed = |size: u32| budget.seed.wrapping_add(u64::from(index) * u64::from(size));
         let task = match &self.kind {
             Kind::Detect {
@@ -92,18 +101,45 @@ impl Arm {
                 trials: budget.trials,
                 seed: seed(budget.trials),
             },
+            Kind::Verify(divided) => Task::Verify {
+                portion: Box::new(divided.portion(index)?.clone()),
+            },
             Kind::Simulated { micros } => Task::Simulated {
                 micros: *micros,
                 seed: seed(1),
             },
         };
-        Unit {
+        Some(Unit {
             campaign: campaign.to_owned(),
             arm: self.name.clone(),
             index,
             program: self.program,
             task,
-        }
+        })
+    }
+}
+
+impl Arm {
+    /// What a result says of an exploration.
+    fn explored(&mut self, outcome: &mut Outcome) -> Result<(), String> {
+        let Kind::Verify(divided) = &mut self.kind else {
+            return Ok(());
+        };
+        let taken = match &mut outcome.end {
+            End::Done { explored, .. } => match explored.take() {
+                Some(came) => divided.take_in(outcome.index, *came),
+                None => {
+                    divided.give_up(outcome.index);
+                    Err("it does not say what was explored".to_owned())
+                }
+            },
+            End::GivenUp { .. } => {
+                divided.give_up(outcome.index);
+                Ok(())
+            }
+        };
+        self.most = divided.portions();
+        taken
     }
 }
 
@@ -138,6 +174,13 @@ impl Plan {
                 continue;
             }
             for strategy in &budget.strategies {
+                if strategy == VERIFY {
+                    let divided = Divided::new(budget.portions, budget.portion.into());
+                    let most = divided.portions();
+                    let kind = Kind::Verify(Box::new(divided));
+                    plan.add(format!("p{program}-{VERIFY}"), program, kind, most);
+                    continue;
+                }
                 let (scheduler, detector) = match strategy.as_str() {
                     HYBRID => ("native", "hybrid"),
                     other => (other, "fasttrack"),
@@ -195,12 +238,13 @@ impl Plan {
         );
     }
 
-    /// Takes note of a result. What it has paid is for the caller to say ([`Plan::pay`]).
-    pub fn take(&mut self, outcome: &Outcome) -> Result<Seen, Error> {
+    /// Takes note of a result, and takes what it says of an exploration. What it has paid is for the caller to
+    /// say ([`Plan::pay`]).
+    pub fn take(&mut self, outcome: &mut Outcome) -> Result<Seen, Error> {
+        let id = outcome.id();
         let refused = |why: &str| {
             Err(Error::Refused(format!(
-                "the result of unit {} is refused: {why}",
-                outcome.id()
+                "the result of unit {id} is refused: {why}"
             )))
         };
         let Some(&at) = self.by_name.get(&outcome.arm) else {
@@ -221,10 +265,24 @@ impl Plan {
         arm.set_done(outcome.index);
         self.done += 1;
         self.withdrawn.remove(&(at, outcome.index));
-        if arm.next >= arm.most {
-            self.bandit.close(at);
+        let taken = arm.explored(outcome);
+        match arm.next >= arm.most {
+            true => self.bandit.close(at),
+            false => self.bandit.open_again(at),
         }
-        Ok(Seen::First)
+        match taken {
+            Ok(()) => Ok(Seen::First),
+            Err(why) => refused(&why),
+        }
+    }
+
+    /// How far the exploration of all schedules of a program is, if the campaign has one.
+    pub fn exploration(&self, program: u32) -> Option<Exploration> {
+        let own = self.arms.iter().filter(|arm| arm.program == program);
+        own.into_iter().find_map(|arm| match &arm.kind {
+            Kind::Verify(divided) => Some(divided.exploration()),
+            _ => None,
+        })
     }
 
     /// What a unit of this arm has paid.
@@ -241,7 +299,7 @@ impl Plan {
             let is_open =
                 |index: &u32| !arm.is_done(*index) && !self.withdrawn.contains(&(at, *index));
             let open = (0..arm.next).filter(is_open);
-            open.map(|index| arm.unit(index, &self.campaign, &self.budget))
+            open.filter_map(|index| arm.unit(index, &self.campaign, &self.budget))
                 .collect::<Vec<_>>()
         };
         self.arms.iter().enumerate().flat_map(of).collect()
@@ -289,7 +347,7 @@ impl Plan {
         if arm.next >= arm.most {
             self.bandit.close(at);
         }
-        Some(unit)
+        unit
     }
 
     pub fn made(&self) -> u64 {

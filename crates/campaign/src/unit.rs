@@ -7,7 +7,9 @@
 
 use crate::bundle::Manifest;
 use crate::error::Error;
+use engine::verify::portions::{Came, Portion};
 use findings::result::Report;
+use findings::text::counted;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -86,6 +88,11 @@ pub struct Budget {
     pub floor_percent: u32,
     /// A unit whose worker is silent for this long is given out again.
     pub lease_s: f64,
+    /// Of `verify`: executions in a unit, and units at a time.
+    #[serde(default)]
+    pub portion: u32,
+    #[serde(default)]
+    pub portions: u32,
     /// Units that compute nothing and take this long, to test the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated_micros: Option<u64>,
@@ -138,6 +145,8 @@ pub enum Task {
         trials: u32,
         seed: u64,
     },
+    /// Branches of the exploration of all schedules.
+    Verify { portion: Box<Portion> },
     /// Nothing, for so long.
     Simulated { micros: u64, seed: u64 },
 }
@@ -220,6 +229,10 @@ impl Unit {
                 scheduler, runs, ..
             } => format!("{name}: {runs} runs, {scheduler}"),
             Task::Confirm { trials, .. } => format!("{name}: {trials} trials of a pair"),
+            Task::Verify { portion } => {
+                let branches = counted(portion.subtrees.len() as u64, "branch", "branches");
+                format!("{name}: explores {branches} of all schedules")
+            }
             Task::Simulated { .. } => format!("{name}: simulated"),
         }
     }
@@ -257,6 +270,9 @@ pub enum End {
         /// Schedules that replay what the report lists.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         schedules: Vec<KeptSchedule>,
+        /// What came of branches of an exploration.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        explored: Option<Box<Came>>,
     },
     /// Nobody could do it.
     GivenUp { why: String },

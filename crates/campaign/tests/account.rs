@@ -28,6 +28,8 @@ fn campaign(programs: u32) -> Campaign {
             strategies: vec!["random".into()],
             batch: 1,
             trials: 0,
+            portion: 0,
+            portions: 0,
             seed: 0,
             units: None,
             seconds: None,
@@ -96,6 +98,49 @@ fn a_unit_that_was_lost_late_is_told_of_its_program() {
     assert!(!warnings(2).contains("given up"), "{}", warnings(2));
     let limits = [0, 1, 2].map(|program| account.report(program).limit_reached);
     assert_eq!(limits, [true, true, false]);
+}
+
+/// A unit of `verify` that was given up, or that does not say what was explored.
+#[test]
+fn an_exploration_that_lacks_a_part_is_never_complete() {
+    let mut campaign = campaign(1);
+    campaign.budget.strategies = vec!["verify".into()];
+    (campaign.budget.portion, campaign.budget.portions) = (10, 2);
+    let mut account = Account::new(&campaign);
+    let unit = account.plan.next_unit().unwrap();
+    assert_eq!(unit.id(), "p0-verify-0");
+    assert!(matches!(unit.task, unit::Task::Verify { .. }));
+    // The others follow from its result.
+    assert!(account.plan.next_unit().is_none());
+    let says = |account: &Account, words: &str| {
+        let report = account.report(0);
+        let told = report.exploration.unwrap();
+        assert!(!told.complete && report.limit_reached);
+        assert!(
+            told.not_complete.iter().any(|it| it.contains(words)),
+            "{told:?}"
+        );
+    };
+    says(&account, "no result yet");
+    add(&mut account, &Outcome::given_up(&unit, "w", "no java"));
+    says(&account, "given up");
+    assert_eq!(account.plan.outstanding(), 0);
+    assert!(account.plan.next_unit().is_none());
+
+    let mut account = Account::new(&campaign);
+    let silent = Outcome {
+        arm: unit.arm.clone(),
+        ..done(0, 0, |_| ())
+    };
+    let stored = Stored {
+        sequence: 1,
+        at: 0.0,
+        unit: silent.id(),
+        bytes: unit::encode(&silent),
+    };
+    let error = account.add(&stored).unwrap_err().to_string();
+    assert!(error.contains("does not say what was explored"), "{error}");
+    says(&account, "given up");
 }
 
 #[test]

@@ -17,6 +17,7 @@
 use crate::explorer::{Config, Error, Explorer, Job, Progress};
 use crate::op::Execution;
 use crate::parts::{Explored, Share, Subtree};
+use crate::portion::Portion;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -35,22 +36,27 @@ pub struct Task {
 /// The state of it all. Can be stored like an [`Explorer`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Campaign {
-    config: Config,
+    pub(crate) config: Config,
     /// The statements whose plain accesses are steps.
     points: BTreeSet<u32>,
     /// Statements that race and will be points in the next round, which begins after so many
     /// executions of this one.
     #[serde(default)]
-    racing: BTreeSet<u32>,
+    pub(crate) racing: BTreeSet<u32>,
     #[serde(default)]
     ends_after: u64,
     round: u32,
-    explorer: Explorer,
-    /// Executions and findings of earlier rounds.
-    earlier: u64,
-    found_earlier: u64,
+    pub(crate) explorer: Explorer,
+    /// Executions and findings of earlier rounds; of a portion, of earlier subtrees.
+    pub(crate) earlier: u64,
+    pub(crate) found_earlier: u64,
+    /// What was lost in earlier subtrees of a portion.
+    #[serde(default)]
+    pub(crate) lost_earlier: u64,
     #[serde(default)]
     share: Option<Share>,
+    #[serde(default)]
+    pub(crate) portion: Option<Portion>,
 }
 
 impl Campaign {
@@ -73,7 +79,9 @@ impl Campaign {
             explorer: Explorer::shared(config, share),
             earlier: 0,
             found_earlier: 0,
+            lost_earlier: 0,
             share,
+            portion: None,
         }
     }
 
@@ -96,7 +104,11 @@ impl Campaign {
     /// See [`Explorer::next`].
     #[expect(clippy::should_implement_trait, reason = "an iterator that is fed")]
     pub fn next(&mut self) -> Option<Task> {
+        if self.portion.as_ref().is_some_and(|portion| portion.over) {
+            return None;
+        }
         let job = match self.explorer.next() {
+            None if self.explorer.exhausted() && self.next_subtree() => self.explorer.next()?,
             // All that is left of the round is others' to explore.
             None if self.is_outdated() && self.explorer.exhausted() => {
                 self.start_round();
@@ -120,6 +132,9 @@ impl Campaign {
     ) -> Result<(), Error> {
         if task.round == self.round {
             self.explorer.finish(task.job.id, run, findings)?;
+            if let Some(portion) = &mut self.portion {
+                portion.saw(run);
+            }
         } else {
             self.earlier += 1;
             self.found_earlier += findings;
@@ -168,7 +183,7 @@ impl Campaign {
     }
 
     /// What the limits leave to this round.
-    fn left(&self) -> Config {
+    pub(crate) fn left(&self) -> Config {
         let left = |limit: Option<u64>, used: u64| limit.map(|limit| limit.saturating_sub(used));
         Config {
             max_executions: left(self.config.max_executions, self.earlier),
@@ -184,7 +199,7 @@ impl Campaign {
 
     /// Notes statements that race, and begins the next round when it is time.
     fn race(&mut self, racing: impl IntoIterator<Item = u32>) {
-        let made = self.explorer.progress().executions;
+        let made = self.executions_now();
         let is_first = self.racing.is_empty();
         let points = &self.points;
         let new = racing.into_iter().filter(|s| !points.contains(s));
@@ -196,12 +211,17 @@ impl Campaign {
             let patience = if made <= SOON { 1 } else { PATIENCE };
             self.ends_after = made.saturating_mul(patience);
         }
-        if made >= self.ends_after || self.explorer.exhausted() {
+        if made >= self.ends_after || self.exhausted() {
             self.start_round();
         }
     }
 
-    fn start_round(&mut self) {
+    /// Begins the next round; of a portion, only says that it is time for it.
+    pub(crate) fn start_round(&mut self) {
+        if let Some(portion) = &mut self.portion {
+            portion.over = true;
+            return;
+        }
         self.points.append(&mut self.racing);
         let progress = self.explorer.progress();
         self.earlier += progress.executions;
@@ -217,14 +237,22 @@ impl Campaign {
         Progress {
             executions: now.executions + self.earlier,
             findings: now.findings + self.found_earlier,
-            complete: now.complete && self.racing.is_empty(),
+            complete: self.exhausted()
+                && now.complete
+                && self.lost_earlier == 0
+                && self.racing.is_empty(),
+            lost: now.lost + self.lost_earlier,
             ..now
         }
     }
 
     /// Executions of this round alone: when complete, the number of classes.
     pub fn executions_now(&self) -> u64 {
-        self.explorer.progress().executions
+        let now = self.explorer.progress().executions;
+        match self.portion {
+            Some(_) => now + self.earlier,
+            None => now,
+        }
     }
 
     /// Of a share: the digests of the classes of this round.
@@ -263,7 +291,8 @@ impl Campaign {
 
     /// Nothing is left to explore.
     pub fn exhausted(&self) -> bool {
-        self.explorer.exhausted()
+        let is_last = self.portion.as_ref().is_none_or(Portion::is_last);
+        self.explorer.exhausted() && is_last
     }
 
     pub fn round(&self) -> u32 {

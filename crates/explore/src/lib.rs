@@ -64,6 +64,7 @@
 //! | `tree` | what was and what is to be explored |
 //! | `explorer` | jobs, results, limits, verdict |
 //! | `parts` | explorations that several machines share: subtrees and shares |
+//! | `portion` | subtrees that a machine explores one after the other |
 //! | `campaign` | explorations until all races are found |
 //! | `bounded` | the search with a bound on preemptions |
 //! | `rules` | who can go on, and what a step does, for callers that make executions |
@@ -76,6 +77,7 @@ mod explorer;
 mod history;
 mod op;
 mod parts;
+mod portion;
 mod races;
 mod rules;
 mod sample;
@@ -87,6 +89,7 @@ pub use campaign::{Campaign, Task};
 pub use explorer::{Config, Error, Explorer, Job, Progress, Stop, explore};
 pub use op::{Execution, Label, Loc, Object, Op, Ready, Step, Thread};
 pub use parts::{Explored, Reversal, Share, Subtree};
+pub use portion::Explorations;
 pub use rules::{Made, Rules};
 pub use sample::{Sample, Way};
 pub use search::{Divergence, Guide, Order, Past};

@@ -50,7 +50,7 @@ pub struct Reversal {
 }
 
 /// What came of a subtree.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Explored {
     pub executions: u64,
     pub findings: u64,

@@ -38,7 +38,7 @@ pub(crate) enum State {
     Done,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Node {
     pub parent: Option<NodeId>,
     /// The step that leads here; none for the root.
@@ -52,7 +52,7 @@ pub(crate) struct Node {
     pub later: Vec<Vec<Label>>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub(crate) struct Tree {
     nodes: Vec<Option<Node>>,

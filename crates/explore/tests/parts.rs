@@ -2,10 +2,11 @@
 //! order, stopped in the middle and stored, come to the classes of the undivided exploration,
 //! which are those of brute force.
 
-use explore::{Config, Explorer, Order, Share, Subtree};
+use explore::{Campaign, Config, Explored, Explorer, Order, Share, Subtree};
 use litmus::Program;
 use litmus::random::contended;
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use test_support::exploring::*;
 
 const LIMIT: Config = Config {
@@ -36,6 +37,46 @@ fn go_on(program: &Program, explorer: &mut Explorer, most: u64, seen: &mut Seen)
         let labels: Vec<_> = execution.steps.iter().map(|s| s.label.clone()).collect();
         seen.add(&labels, &machine);
         explorer.finish(job.id, &execution, 1).unwrap();
+    }
+}
+
+/// Deals portions out, by number.
+struct Coordinator {
+    campaign: Campaign,
+    lent: BTreeMap<u32, Vec<Subtree>>,
+    next: u32,
+    /// All that were ever dealt out.
+    all: Vec<Vec<Subtree>>,
+}
+
+impl Coordinator {
+    fn new() -> Coordinator {
+        Coordinator {
+            campaign: Campaign::new(LIMIT),
+            lent: BTreeMap::new(),
+            next: 0,
+            all: Vec::new(),
+        }
+    }
+
+    fn fill(&mut self, machines: usize) {
+        for portion in self.campaign.deal(machines.saturating_sub(self.lent.len())) {
+            self.all.push(portion.clone());
+            self.lent.insert(self.next, portion);
+            self.next += 1;
+        }
+    }
+
+    fn take_in(&mut self, number: u32, came: Vec<(u64, Explored)>) {
+        let portion = self.lent.remove(&number).unwrap();
+        for subtree in &portion {
+            if !came.iter().any(|(job, _)| *job == subtree.job) {
+                self.campaign.put_back(0, subtree.job).unwrap();
+            }
+        }
+        for (job, explored) in came {
+            self.campaign.take_in(0, job, explored, []).unwrap();
+        }
     }
 }
 
@@ -104,6 +145,66 @@ proptest! {
         prop_assert!(seen.classes == all.classes);
         prop_assert_eq!(&seen.deadlocks, &all.deadlocks);
         prop_assert_eq!(&seen.failures, &all.failures);
+        prop_assert_eq!(&seen.races, &all.races);
+    }
+
+    /// The same for portions of several subtrees; and whoever takes the same results in again, in the same
+    /// order, deals out the same portions.
+    #[test]
+    fn portions_come_to_the_undivided_exploration(
+        program in contended(3, 3, false),
+        chances in proptest::collection::vec(any::<u8>(), 8..64),
+        machines in 1usize..=4,
+    ) {
+        let Some(all) = all_classes(&program, &Points::All, SMALL) else {
+            return Ok(());
+        };
+        let mut chances = chances.into_iter().chain(0..=255).cycle();
+        let mut chance = move || chances.next().unwrap() as usize;
+        let mut coordinator = Coordinator::new();
+        let mut told = Vec::new();
+        let mut seen = Seen::default();
+        coordinator.fill(machines);
+        while !coordinator.lent.is_empty() {
+            let at = chance() % coordinator.lent.len();
+            let number = *coordinator.lent.keys().nth(at).unwrap();
+            let subtrees = coordinator.lent[&number].clone();
+            let most = [0, 1, 3, 1000][chance() % 4];
+            let limit = Config { max_executions: Some(most), ..LIMIT };
+            let mut portion = Campaign::of_portion(limit, subtrees, []);
+            while let Some(task) = portion.next() {
+                let (execution, machine) = run(&program, &Points::All, task.job.guide()).unwrap();
+                let labels: Vec<_> = execution.steps.iter().map(|s| s.label.clone()).collect();
+                seen.add(&labels, &machine);
+                portion.finish(&task, &execution, 1, []).unwrap();
+            }
+            prop_assert!(portion.progress().executions <= most);
+            let came = portion.into_explorations().subtrees;
+            let came: Vec<(u64, Explored)> =
+                serde_json::from_str(&serde_json::to_string(&came).unwrap()).unwrap();
+            told.push((number, came.clone()));
+            coordinator.take_in(number, came);
+            coordinator.fill(machines);
+        }
+        let mut again = Coordinator::new();
+        again.fill(machines);
+        for (number, came) in told {
+            prop_assert!(again.lent.contains_key(&number));
+            again.take_in(number, came);
+            again.fill(machines);
+        }
+        prop_assert_eq!(again.next, coordinator.next);
+        prop_assert_eq!(again.all, coordinator.all);
+        let progress = coordinator.campaign.progress();
+        prop_assert!(coordinator.campaign.exhausted());
+        prop_assert!(progress.complete && progress.redundant == 0);
+        prop_assert_eq!(progress.executions as usize, all.classes.len());
+        prop_assert_eq!(progress.findings, progress.executions);
+        let made = seen.classes.len();
+        let seen = seen.distinct();
+        prop_assert_eq!(made, seen.classes.len(), "a class was seen twice");
+        prop_assert!(seen.classes == all.classes);
+        prop_assert_eq!(&seen.deadlocks, &all.deadlocks);
         prop_assert_eq!(&seen.races, &all.races);
     }
 

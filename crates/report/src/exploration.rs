@@ -5,11 +5,11 @@ use findings::exploration::{Exploration, Samples};
 use findings::result::Report;
 use findings::text::{clean_line, counted};
 
-/// What `verify` says of itself; an exploration may also be a part of something
+/// What `verify` says of itself, alone or in a campaign; an exploration may also be a part of something
 /// else, which has its own word.
 fn of_verify(report: &Report) -> Option<&Exploration> {
     let explored = report.exploration.as_ref();
-    explored.filter(|_| report.command == "verify")
+    explored.filter(|_| matches!(report.command.as_str(), "verify" | "campaign"))
 }
 
 /// The verdict; none of a report that is not of an exploration.

@@ -35,7 +35,7 @@ use async_nats::jetstream::context::{PublishAckFuture, PublishError, PublishErro
 use async_nats::jetstream::message::{AckKind, Message, PublishMessage};
 use async_nats::jetstream::object_store::ObjectStore;
 use async_nats::jetstream::stream::{LastRawMessageErrorKind, Stream};
-use futures_util::StreamExt;
+use futures_util::{StreamExt, stream};
 use objects::{get, put};
 use serde::{Deserialize, Serialize};
 use server::AT_ONCE;
@@ -355,12 +355,16 @@ impl Queue for Nats {
         let what = "cannot list workers";
         let store = &self.server.workers;
         let own = format!("{}.", self.campaign.name);
+        let mut keys = server::keys(what, store).await?;
+        keys.retain(|key| key.starts_with(&own));
+        // One after the other, a thousand workers would keep the coordinator from its results.
+        let values = stream::iter(keys)
+            .map(|key| async move { ask(what, store.get(key)).await })
+            .buffered(AT_ONCE);
+        let mut values = std::pin::pin!(values);
         let mut all = Vec::new();
-        for key in server::keys(what, store).await? {
-            if !key.starts_with(&own) {
-                continue;
-            }
-            let value = ask(what, store.get(&key)).await?;
+        while let Some(value) = values.next().await {
+            let value = value?;
             let status: Option<WorkerStatus> =
                 value.and_then(|text| serde_json::from_slice(&text).ok());
             all.extend(status.filter(|w| unit::now() - w.at < SILENT.as_secs_f64()));

@@ -9,6 +9,8 @@ fn budget() -> Budget {
         strategies: Vec::new(),
         batch: 1,
         trials: 0,
+        portion: 0,
+        portions: 0,
         seed: 0,
         units: Some(200),
         seconds: None,

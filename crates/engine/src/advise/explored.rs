@@ -75,6 +75,7 @@ impl Mixture<'_> {
             isolate: false,
             samples: false,
             stop_at_first: false,
+            portion: None,
             weak: None,
             repairs: repairs.to_vec(),
             input: self.input(),

@@ -4,6 +4,7 @@
 //! ```text
 //! search   the coordinator: executions out, results in
 //! resume   what is kept on disk, and going on with it
+//! portions the same in portions that several machines explore, for campaigns
 //! weak     the second exploration, in which racy reads may see older writes
 //! ```
 //!
@@ -11,6 +12,7 @@
 //! execution that was made. That there is no other is said only if the
 //! exploration is complete and nothing in any execution was out of control.
 
+pub mod portions;
 mod resume;
 pub(crate) mod search;
 mod weak;
@@ -32,7 +34,7 @@ use findings::suppress::Suppressions;
 use findings::text::counted;
 use protocol::Scheduler;
 use resume::{Keeper, Saved};
-use search::{Search, SearchConfig, Shared, Standing};
+use search::{Samples, Search, SearchConfig, Shared, Standing};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -51,6 +53,9 @@ pub const MAX_STEPS: u64 = 20_000;
 
 /// Executions that were set aside and are named.
 const MOST_NAMED: usize = 5;
+
+/// What follows a cut is not explored.
+pub const WHOLE: &str = "verify explores whole executions: leave out --stop-after and --cut-after";
 
 /// Of a shard that has done its part.
 const ONE_SHARD: &str = "it is one shard of several: photofinish merge puts them together";
@@ -106,9 +111,7 @@ pub(crate) fn with(
 ) -> Result<(Answer, bool), Error> {
     check(config)?;
     if launcher.cuts() {
-        return Err(Error::usage(
-            "verify explores whole executions: leave out --stop-after and --cut-after",
-        ));
+        return Err(Error::usage(WHOLE));
     }
     let program = controlled_run::program(&launcher.java, &config.launch, config.input.as_deref())?;
     let (mut keeper, saved) = Keeper::new(config, program)?;
@@ -177,6 +180,7 @@ fn asked(config: &VerifyConfig) -> Result<SearchConfig, Error> {
     };
     Ok(SearchConfig {
         share: shards::share(config.shard),
+        portion: None,
         points,
         config: Config {
             order: config.order,
@@ -284,14 +288,13 @@ impl Completeness {
 
     /// Puts it into the report.
     fn tell(&self, report: &mut Report) {
-        let by = "verify".to_owned();
-        for race in &mut report.races {
-            if !race.found_by.contains(&by) {
-                race.found_by.push(by.clone());
-            }
-        }
+        found_by_verify(report);
+        report.exploration = Some(self.exploration());
+    }
+
+    fn exploration(&self) -> Exploration {
         let p = &self.progress;
-        report.exploration = Some(Exploration {
+        Exploration {
             complete: self.complete && !self.is_divided(),
             part_complete: self.shared.as_ref().map(|_| self.complete),
             executions: p.executions,
@@ -319,7 +322,16 @@ impl Completeness {
                 .map(str::to_owned),
             samples: self.samples.clone(),
             weak: self.weak.clone().map(Box::new),
-        });
+        }
+    }
+}
+
+fn found_by_verify(report: &mut Report) {
+    let by = "verify".to_owned();
+    for race in &mut report.races {
+        if !race.found_by.contains(&by) {
+            race.found_by.push(by.clone());
+        }
     }
 }
 

@@ -24,7 +24,7 @@ use driver::pool::{self, Ended, Next, Work, WorkResult};
 use driver::process::{Input, Output, Stopped};
 use driver::run::{Request, RunResult};
 use driver::store::Schedule;
-use explore::{Campaign, Config, Execution, Job, Progress, Share, Task};
+use explore::{Campaign, Config, Execution, Explorations, Job, Progress, Share, Subtree, Task};
 use findings::finding::Findings;
 use mishaps::is_killed;
 use protocol::{RunEnd, Scheduler, execution, files};
@@ -47,6 +47,8 @@ pub struct SearchConfig {
     pub config: Config,
     /// Of an exploration that several machines make.
     pub share: Option<Share>,
+    /// Only these branches of a round that somebody else coordinates; see [`super::portions`].
+    pub portion: Option<Branches>,
     /// Statements that are known to race.
     pub points: Vec<Statement>,
     pub jobs: usize,
@@ -65,6 +67,20 @@ pub struct SearchConfig {
     pub input: Input,
     /// Of every execution; its job is filled in here.
     pub control: Control,
+}
+
+/// Of a portion: where it begins, and the keys of what others have shown already.
+#[derive(Clone, Debug)]
+pub struct Branches {
+    pub subtrees: Vec<Subtree>,
+    pub seen: BTreeSet<String>,
+}
+
+impl Branches {
+    /// Whether it has the first execution of its round.
+    pub fn is_root(&self) -> bool {
+        { self.subtrees.iter() }.any(|subtree| subtree.beginning.is_empty())
+    }
 }
 
 /// An execution that showed something, and how to make it again.
@@ -256,7 +272,7 @@ pub fn explore<'a>(
         has_enough: false,
         session,
         added: 0,
-        seen: asked.weak.clone().unwrap_or_default(),
+        seen: asked.seen(),
         kept: BTreeMap::new(),
         news: Vec::new(),
         missing: BTreeSet::new(),
@@ -267,7 +283,7 @@ pub fn explore<'a>(
         out_of_time: false,
         mishaps: BTreeMap::new(),
         waits_outside: false,
-        workers: Workers::new(asked.isolate),
+        workers: Workers::new(asked.isolate, asked.portion.as_ref()),
     };
     if let Some(state) = from {
         search.restore(state)?;
@@ -292,7 +308,19 @@ impl SearchConfig {
     /// From the start, with all statements that are known to race.
     fn campaign(&self) -> Campaign {
         let known = 0..self.points.len() as u32;
-        Campaign::shared(self.config, self.share, known)
+        match &self.portion {
+            Some(portion) => Campaign::of_portion(self.config, portion.subtrees.clone(), known),
+            None => Campaign::shared(self.config, self.share, known),
+        }
+    }
+
+    /// What was shown before, and is not shown again.
+    fn seen(&self) -> BTreeSet<String> {
+        match (&self.weak, &self.portion) {
+            (Some(seen), _) => seen.clone(),
+            (None, Some(portion)) => portion.seen.clone(),
+            (None, None) => BTreeSet::new(),
+        }
     }
 }
 
@@ -361,6 +389,15 @@ impl<'a> Search<'a> {
     /// Executions that showed something, by the number of the run in the session.
     pub fn kept(&self) -> &BTreeMap<u64, Kept> {
         &self.kept
+    }
+
+    /// Of a portion: what came of its branches, the statements that race in them, and the gaps.
+    pub fn into_explorations(self) -> (Explorations, Vec<String>, [BTreeSet<Gap>; 2]) {
+        let explored = self.campaign.into_explorations();
+        let racing = explored.racing.iter();
+        let racing = racing.filter_map(|n| self.statements.get(*n as usize));
+        let racing = racing.map(ToString::to_string).collect();
+        (explored, racing, [self.missing, self.unfinished])
     }
 
     /// What [`explore`] needs to go on from here.

@@ -75,7 +75,7 @@ pub struct Start {
     /// after `--` has the tests and junit-platform-console-standalone)
     #[arg(long, value_name = "DIR", value_parser = values::directory)]
     pub tests: Option<PathBuf>,
-    /// What to try on each program: schedulers, and `hybrid` for free runs that look for pairs
+    /// What to try on each program: schedulers, `hybrid` for free runs that look for pairs, `verify` for all schedules
     #[arg(long, value_name = "STRATEGY", value_delimiter = ',', value_parser = registry::strategy(), default_value = "native,hybrid,random,pct,pos")]
     pub strategies: Vec<String>,
     /// Begin no work after this long: `90s`, `2h`
@@ -87,6 +87,12 @@ pub struct Start {
     /// Runs in a unit of work
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub batch: u32,
+    /// Executions in a unit of work of verify
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub portion: u32,
+    /// Units of work of verify at a time, for each program [default: 16 with --nats, otherwise twice --jobs]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub portions: Option<u32>,
     /// Trials of a suspected pair in a unit of work; 0: do not try pairs
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub trials: u32,
@@ -132,6 +138,9 @@ pub struct Work {
     /// Print nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
+    /// So many workers in this process, to see what a coordinator can carry
+    #[arg(long, value_name = "N", hide = true, default_value = "1", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub simulated_workers: u32,
 }
 
 /// Where campaigns without a server are kept.

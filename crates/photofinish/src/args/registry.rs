@@ -33,7 +33,9 @@ pub fn strategy() -> impl TypedValueParser<Value = String> {
     let schedulers = offered.map(|s| PossibleValue::new(s.name()).help(s.about()));
     let hybrid = PossibleValue::new(campaign::plan::HYBRID)
         .help("Free runs that look for pairs of statements which may race");
-    PossibleValuesParser::new(schedulers.chain([hybrid]))
+    let verify = PossibleValue::new(campaign::plan::VERIFY)
+        .help("Exploration of all schedules, in portions that workers explore side by side");
+    PossibleValuesParser::new(schedulers.chain([hybrid, verify]))
 }
 
 #[cfg(test)]

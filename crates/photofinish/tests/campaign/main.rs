@@ -11,13 +11,14 @@ mod kills;
 mod machines;
 mod page;
 mod stories;
+mod verify;
 
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use test_support::nats::{self, NatsServer};
-use test_support::programs::photofinish;
+use test_support::programs::{photofinish, signal};
 use test_support::trials::{self, Trial, skipped, trial};
 
 fn main() {
@@ -34,6 +35,11 @@ fn main() {
             "embedded::each_test_of_a_suite_has_its_own_verdict",
             stories::tests,
         ),
+        trial(
+            "verify::portions_come_to_what_one_machine_says",
+            verify::portions_come_to_what_one_machine_says,
+        ),
+        trial("verify::goes_on_after_a_kill", verify::goes_on_after_a_kill),
         trial("bad_usage_is_said", stories::bad_usage),
         page::page(),
     ];
@@ -52,6 +58,10 @@ fn main() {
         machines::stopped,
     );
     with_server("nats::kills_change_nothing", kills::kills_change_nothing);
+    with_server(
+        "nats::verify_goes_on_after_kills",
+        verify::machines_are_killed,
+    );
     let all: Vec<Trial> = all;
     trials::run(all);
 }

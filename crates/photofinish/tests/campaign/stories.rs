@@ -198,6 +198,18 @@ pub fn bad_usage() {
             &["start", "--strategies", "nonsense", "--", "Main"],
             "nonsense",
         ),
+        (
+            &[
+                "start",
+                "--strategies",
+                "verify",
+                "--stop-after",
+                "x",
+                "--",
+                "Main",
+            ],
+            "verify explores whole executions",
+        ),
         (&["work"], "needs --nats"),
         (&["report", "--results", dir], "there is no campaign here"),
         (

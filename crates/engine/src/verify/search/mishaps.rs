@@ -58,6 +58,11 @@ impl Search<'_> {
             self.missing.insert(Gap::Other(what.to_owned()));
             self.campaign.diverged(task, [])?;
             self.asked_enough();
+        } else if self.asked.portion.is_some() {
+            // Given back, it would be lent again and again.
+            let what = super::super::set_aside(&[words(task)]);
+            self.missing.extend(what.map(Gap::Other));
+            self.campaign.diverged(task, [])?;
         } else {
             self.set_aside.push(words(task));
         }

@@ -9,7 +9,7 @@
 
 use super::bounded::Bounds;
 use super::mishaps::{is_killed, is_signal, same, step};
-use super::{Gap, Samples, Search};
+use super::{Branches, Gap, Samples, Search};
 use crate::error::Error;
 use crate::executions::{Reuse, keys, reuse};
 use crate::launch::{Plan, RunDir};
@@ -73,6 +73,8 @@ pub(super) enum Doubt {
 
 #[derive(Debug)]
 pub(super) struct Workers {
+    /// Executions in JVMs of their own before a worker.
+    worth_it: u32,
     pub reuse: Reuse,
     round: u32,
     trust: Trust,
@@ -91,8 +93,13 @@ pub(super) struct Workers {
 }
 
 impl Workers {
-    pub fn new(isolate: bool) -> Workers {
+    pub fn new(isolate: bool, portion: Option<&Branches>) -> Workers {
         Workers {
+            // What branches off somewhere is of a larger exploration.
+            worth_it: match portion.is_some_and(|portion| !portion.is_root()) {
+                true => 0,
+                false => WORTH_IT,
+            },
             reuse: Reuse::new(isolate),
             round: 0,
             trust: Trust::Untried,
@@ -119,7 +126,7 @@ impl Workers {
 
     fn is_worth_it(&self) -> bool {
         let needed = if self.reuse.made() > 0 { 1 } else { WORTH_IT };
-        self.alone >= needed
+        self.alone >= needed.min(self.worth_it)
     }
 
     /// A trial of an earlier round says nothing of this one, whose first execution is another.
@@ -485,7 +492,7 @@ mod tests {
 
     #[test]
     fn a_trial_of_an_earlier_round_says_nothing_of_this_one() {
-        let mut workers = Workers::new(false);
+        let mut workers = Workers::new(false, None);
         workers.given.insert(0, Given::Trial(0));
         workers.trust = Trust::Trying(TRIALS);
         assert!(workers.is_trying());

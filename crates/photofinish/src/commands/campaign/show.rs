@@ -109,6 +109,22 @@ fn told(account: &Account, state: State, workers: &[WorkerStatus]) -> String {
         let name = clean(&worker.name);
         lines.push(format!("  {name}: {units}; {}", doing.join("; ")));
     }
+    for (program, number) in account.campaign.programs.iter().zip(0..) {
+        let Some(explored) = account.plan.exploration(number) else {
+            continue;
+        };
+        let classes = counted(explored.classes, "class", "classes");
+        let how = match (explored.complete, explored.estimate) {
+            (true, _) => "complete".to_owned(),
+            (false, Some(all)) => format!("of an estimated {all:.0}"),
+            (false, None) => "not complete".to_owned(),
+        };
+        let name = clean(&program.name);
+        let round = explored.rounds;
+        lines.push(format!(
+            "  all schedules of {name}: {classes} in round {round}, {how}"
+        ));
+    }
     for (unit, why) in &account.why_given_up {
         lines.push(format!("  given up: {}: {}", clean(unit), clean(why)));
     }
@@ -128,9 +144,15 @@ fn word(state: State) -> &'static str {
 
 fn summary(account: &Account, state: State, workers: &[WorkerStatus]) -> serde_json::Value {
     let programs = account.programs.iter().zip(&account.campaign.programs);
-    let programs = programs.map(|(program, described)| {
+    let programs = programs.zip(0..).map(|((program, described), number)| {
+        let explored = account.plan.exploration(number);
+        let explored = explored.map(|it| {
+            json!({ "complete": it.complete, "classes": it.classes, "estimate": it.estimate,
+                    "rounds": it.rounds })
+        });
         json!({ "name": described.name, "units": program.units, "executions": program.executions,
-                "orders": program.orders.len(), "findings": program.findings() })
+                "orders": program.orders.len(), "findings": program.findings(),
+                "exploration": explored })
     });
     let arms = account
         .plan
@@ -190,6 +212,10 @@ pub fn answer(
         suppress.apply(&mut report);
         let verdict = decide(Some(&report), fail_on, Facts::from_saved(&report));
         verdicts.push((at, verdict, report.races.len()));
+        if chosen.len() > 1 {
+            // That of one program says nothing of the others.
+            report.exploration = None;
+        }
         match &mut whole {
             Some(whole) => {
                 whole.not_exercised &= report.not_exercised;

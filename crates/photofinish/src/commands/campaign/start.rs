@@ -13,6 +13,7 @@ use campaign::coordinator::{self, Ended, Watcher};
 use campaign::embedded::Embedded;
 use campaign::execute::Machine;
 use campaign::nats;
+use campaign::plan::VERIFY;
 use campaign::queue::Queue;
 use campaign::suite::{self, Test};
 use campaign::unit::{self, Budget, Campaign, Launch, Program};
@@ -75,6 +76,9 @@ async fn on_server(
     lines.clear();
     finish(args, outputs, &account, ended.map_err(failure)?)
 }
+
+/// Units of `verify` at a time, where nobody knows how many workers there will be.
+const PORTIONS: u32 = 16;
 
 /// Units that are published for a campaign that nobody coordinates yet.
 const DETACHED: usize = 64;
@@ -208,6 +212,10 @@ fn describe(args: &Start) -> Result<(Campaign, Pieces), Failure> {
         .clone()
         .unwrap_or_else(|| named_after(&programs[0].name));
     let config = args.launch.config();
+    let explores = args.strategies.iter().any(|strategy| strategy == VERIFY);
+    if explores && (!config.cut.is_none()) {
+        return Err(Failure::usage(engine::verify::WHOLE));
+    }
     let campaign = Campaign {
         schema: unit::SCHEMA,
         name,
@@ -231,6 +239,11 @@ fn describe(args: &Start) -> Result<(Campaign, Pieces), Failure> {
             strategies: args.strategies.clone(),
             batch: args.batch,
             trials: args.trials,
+            portion: args.portion,
+            portions: args.portions.unwrap_or(match args.server.nats {
+                Some(_) => PORTIONS,
+                None => 2 * args.jobs.unwrap_or_else(cores),
+            }),
             seed: args.control.seed,
             units: args.max_units,
             seconds: Some(args.campaign_time.as_secs_f64()),

@@ -68,19 +68,38 @@ pub async fn command(args: &Work) -> Result<u8, Failure> {
         if !quiet {
             say!("works on campaign {name}");
         }
-        let worker = Worker::new(
-            queue,
-            machine.clone(),
-            bundles.clone(),
-            stop.clone(),
-            jobs,
-            tell.clone(),
-        );
-        if let Err(error) = worker.run().await {
-            tell(&error.to_string());
+        let worker = |number: u32| {
+            let machine = match number {
+                0 => machine.clone(),
+                _ => Machine {
+                    worker: format!("{}-{number}", machine.worker),
+                    ..machine.clone()
+                },
+            };
+            Worker::new(
+                queue.clone(),
+                machine,
+                bundles.clone(),
+                stop.clone(),
+                jobs,
+                tell.clone(),
+            )
+        };
+        let workers: Vec<_> = (0..args.simulated_workers).map(worker).collect();
+        let running: Vec<_> = { workers.iter().cloned() }
+            .map(|worker| tokio::spawn(async move { worker.run().await }))
+            .collect();
+        let mut failed = false;
+        for worker in running {
+            if let Ok(Err(error)) = worker.await {
+                tell(&error.to_string());
+                failed = true;
+            }
+        }
+        if failed {
             tokio::time::sleep(LOOK).await;
         }
-        total += worker.units();
+        total += workers.iter().map(Worker::units).sum::<u64>();
     }
     if !quiet {
         say!("worker {} ends after {total} units", machine.worker);
