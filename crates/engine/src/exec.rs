@@ -76,6 +76,7 @@ pub fn detect(config: &ExecConfig, progress: &dyn Progress) -> Result<Answer, Er
             trusted: config.launch.trusted.clone(),
             untracked: config.launch.untracked.clone(),
             check_unshared: config.launch.check_unshared,
+            cut: config.launch.cut.clone(),
             ..RunRequest::default()
         },
     };
