@@ -123,14 +123,22 @@ impl Request<'_> {
                     most: None,
                 })
             });
-        let recorded = self.options.trace.iter().zip(self.most_recorded);
-        let watchdog = watchdog.or(recorded
-            .map(|(trace, most)| Watchdog {
-                patience: Duration::MAX,
-                files: vec![trace.clone()],
-                most: Some(most),
-            })
-            .next());
+        let recorded = self.options.trace.iter().zip(self.most_recorded).next();
+        let watchdog = match (watchdog, recorded) {
+            (watchdog, None) => watchdog,
+            // The other files are small beside a recording.
+            (watchdog, Some((trace, most))) => {
+                let (patience, files) = match watchdog {
+                    Some(watchdog) => (watchdog.patience, watchdog.files),
+                    None => (Duration::MAX, Vec::new()),
+                };
+                Some(Watchdog {
+                    patience,
+                    files: [files, vec![trace.clone()]].concat(),
+                    most: Some(most),
+                })
+            }
+        };
         Ok(Job {
             command,
             input: self.input.clone(),

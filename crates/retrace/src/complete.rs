@@ -68,34 +68,44 @@ pub fn complete(
     files: &BTreeMap<u32, Vec<u8>>,
     purity: &Table,
 ) -> Completed {
-    follow(events, Program::new(tables, files, purity)).0
+    let program = Program::new(tables, files, purity);
+    follow(events, program, &|| false).0
 }
 
 /// The same for the search for stale values: calls of methods in the table are told as
-/// one step each (`operate`).
+/// one step each (`operate`). None if somebody said stop before it was done.
 pub fn complete_operations(
     events: &[Event],
     tables: &Tables,
     files: &BTreeMap<u32, Vec<u8>>,
     purity: &Table,
     operations: &Operations,
-) -> Completed {
+    stop: &dyn Fn() -> bool,
+) -> Option<Completed> {
     let mut waited = FxHashSet::default();
     // Objects that somebody waits for are known in the end.
     loop {
         let mut program = Program::new(tables, files, purity);
         program.operations = Some(operations);
         program.waited = waited.clone();
-        let (done, more) = follow(events, program);
+        let (done, more) = follow(events, program, stop);
+        if stop() {
+            return None;
+        }
         let known = waited.len();
         waited.extend(more);
         if waited.len() == known {
-            return done;
+            return Some(done);
         }
     }
 }
 
-fn follow(events: &[Event], mut program: Program<'_>) -> (Completed, Vec<ObjId>) {
+/// What is not followed when somebody says stop is unknown.
+fn follow(
+    events: &[Event],
+    mut program: Program<'_>,
+    stop: &dyn Fn() -> bool,
+) -> (Completed, Vec<ObjId>) {
     let mut streams: FxHashMap<ThreadId, Stream> = FxHashMap::default();
     // Numbers of events are doubled in places.
     let events = &events[..events.len().min(1 << 29)];
@@ -108,7 +118,7 @@ fn follow(events: &[Event], mut program: Program<'_>) -> (Completed, Vec<ObjId>)
     let mut stats = Stats::default();
     let mut followed: Vec<(ThreadId, Needs)> = Vec::new();
     for (thread, stream) in order {
-        let needs = Replay::new(&mut program, events, stream, &mut stats).run();
+        let needs = Replay::new(&mut program, events, stream, &mut stats).run(stop);
         followed.push((thread, needs));
     }
     let mut lists: Vec<&mut Needs> = followed.iter_mut().map(|(_, needs)| needs).collect();

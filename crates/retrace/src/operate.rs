@@ -175,11 +175,14 @@ impl Replay<'_, '_> {
     /// The call is over. Its result is given out if it is told as one step from now on.
     pub(crate) fn operated(&mut self, begun: Option<Begun>, threw: bool) -> Option<Need> {
         let begun = begun?;
-        let kind = begun.what.kind;
+        let mut kind = begun.what.kind;
         let from = begun.out as usize;
         let mut objects: Vec<ObjId> = Vec::new();
         let (mut element, mut first, mut last, mut written) = (None, None, None, None);
         let (mut mine, mut waits, mut guards) = (false, false, false);
+        // Iterators of java.util.concurrent do not fail when others change their collection (its package says so), others
+        // do that compare a count of changes.
+        let (mut concurrent, mut counts_changes) = (false, false);
         let mut locks: Vec<(Op, Op)> = Vec::new();
         let mut held = 0i32;
         for out in self.needs.out.get(from..)? {
@@ -192,6 +195,7 @@ impl Replay<'_, '_> {
             let site = self.program.tables.sites.get(&out.site);
             let class = site.map_or("", |site| &site.class);
             mine |= site.is_some_and(|site| !classfile::is_jdk_name(&site.class));
+            concurrent |= class.starts_with("java/util/concurrent/");
             let object = match out.op {
                 Op::Read(loc)
                 | Op::Write(loc)
@@ -212,6 +216,7 @@ impl Replay<'_, '_> {
                         .fields
                         .get(&loc.slot)
                         .filter(|_| !is_element);
+                    counts_changes |= field.is_some_and(|field| &*field.name == "modCount");
                     let of_class = field.is_some_and(|field| field.flags & acc::STATIC != 0);
                     let random =
                         field.is_some_and(|field| field.class.ends_with("ThreadLocalRandom"));
@@ -246,6 +251,9 @@ impl Replay<'_, '_> {
                     objects.push(object);
                 }
             }
+        }
+        if kind == Kind::Next && concurrent && !counts_changes {
+            kind = Kind::Check;
         }
         if waits || kind == Kind::Block {
             self.needs.waited.append(&mut objects);

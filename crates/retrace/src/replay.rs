@@ -34,6 +34,9 @@ use predict::deps::ANYWHERE;
 use std::rc::Rc;
 use trace::{Event, Op, SiteId};
 
+/// Steps between two questions whether to stop.
+const ASKED: u32 = 1 << 12;
+
 /// Why following ended.
 pub(crate) struct Lost;
 
@@ -84,9 +87,14 @@ impl<'r, 'a> Replay<'r, 'a> {
         }
     }
 
-    /// To the end of the thread, or to where it is lost.
-    pub fn run(mut self) -> Needs {
+    /// To the end of the thread, or to where it is lost, or somebody says stop.
+    pub fn run(mut self, stop: &dyn Fn() -> bool) -> Needs {
+        let mut asked = 0u32;
         while let Some((number, item)) = self.stream.head() {
+            asked = asked.wrapping_add(1);
+            if asked.is_multiple_of(ASKED) && stop() {
+                break;
+            }
             let went = if self.frames.is_empty() {
                 self.outside(number, item)
             } else {
@@ -441,6 +449,14 @@ impl<'r, 'a> Replay<'r, 'a> {
                 self.floor = self.needs.union(self.floor, need);
             } else if !side.writes.is_empty() {
                 self.might(&side.writes, need);
+            }
+            let mut need = need;
+            // What is set behind a loop that need not end depends on its condition, but was not computed from that.
+            if !side.sets.is_empty()
+                && self.program.operations.is_some()
+                && body.decides().depends(stretch, stretch)
+            {
+                need = self.needs.aside(need);
             }
             for &local in &side.sets {
                 let frame = self.frames.last_mut().ok_or(Lost)?;

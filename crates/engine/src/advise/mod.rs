@@ -155,7 +155,14 @@ pub(crate) fn with(
     let mut violations = saved.map_or_else(Vec::new, |saved| saved.atomicity.clone());
     let mut of_stale = Done::default();
     if has_stale && !session.is_over() {
-        of_stale = stale::advise(config, launcher, progress, &mut violations, &mut session)?;
+        // Races need their part.
+        let left = config.deadline.filter(|_| races).map(|at| {
+            let now = Instant::now();
+            now + at.saturating_duration_since(now) / 2
+        });
+        let until = left.or(config.deadline);
+        let all = &mut violations;
+        of_stale = stale::advise(config, until, launcher, progress, all, &mut session)?;
     }
     let over = session.is_over();
     let (mut report, facts) = session.finish("advise");
@@ -185,7 +192,7 @@ pub(crate) fn with(
     report.timing.total_s = began.elapsed().as_secs_f64();
     Ok(Advised {
         answer: Answer::new(report, facts),
-        out_of_time: work.mixture.out_of_time(),
+        out_of_time: work.mixture.out_of_time() || of_stale.limited,
         interrupted: work.mixture.is_interrupted(),
         program: config.launch.program.clone(),
     })

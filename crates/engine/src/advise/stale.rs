@@ -16,8 +16,8 @@ use super::AdviseConfig;
 use crate::error::Error;
 use crate::launch::Launcher;
 use crate::offline::Names;
-use crate::predict::by_schedule::{self, Deed, Done, Lines, Looked, Tries, each_run};
-use crate::predict::stale;
+use crate::predict::by_schedule::{self, Deed, Done, Lines, Tries, each_run};
+use crate::predict::stale::{self, Looked};
 use crate::progress::Progress;
 use crate::session::Session;
 use ::predict::atomicity::Part;
@@ -30,6 +30,7 @@ use findings::text::counted;
 use instrument::repair::{Line, Repair};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
+use std::time::Instant;
 use trace::Tables;
 use trace::tables::Site;
 
@@ -78,6 +79,7 @@ pub(super) fn has_any(report: &Report) -> bool {
 /// Proposes and tries repairs for the stale values of a report.
 pub(crate) fn advise(
     config: &AdviseConfig,
+    deadline: Option<Instant>,
     launcher: &Launcher<'_>,
     progress: &dyn Progress,
     violations: &mut [AtomicityViolation],
@@ -91,7 +93,7 @@ pub(crate) fn advise(
         runs: config.runs,
         input: config.input.clone(),
         control: config.control.clone(),
-        deadline: config.deadline,
+        deadline,
         ..Tries::default()
     };
     progress.step("runs without repairs, to know serial orders");

@@ -1,5 +1,5 @@
-//! What a saved report says beyond its races: schedules, to be replayed. They go
-//! over into the new result, whose report will name them; of a race whose schedule is
+//! What a saved report says beyond its races and stale values: schedules, to be replayed. They go
+//! over into the new result, whose report will name them; of one whose schedule is
 //! gone it is not said any more that it was made to happen.
 
 use crate::controlled_run;
@@ -31,11 +31,7 @@ pub fn take_over(
             .map(|r| find(&config.results, r))
             .collect();
         let Some(all) = all else {
-            warnings.push(format!(
-                "the schedule that showed {} is not in {} any more",
-                race.id,
-                config.results.display()
-            ));
+            warnings.push(gone(&race.id, config));
             forget(race);
             continue;
         };
@@ -51,7 +47,28 @@ pub fn take_over(
             store.add(schedule, &log)?;
         }
     }
+    for violation in &mut saved.atomicity {
+        let Some(replay) = &mut violation.replay else {
+            continue;
+        };
+        if let Some((schedule, log)) = find(&config.results, replay) {
+            replay.command = controlled_run::replay_command(config, number, name(replay));
+            store.add(schedule, &log)?;
+            continue;
+        }
+        warnings.push(gone(&violation.id, config));
+        // What is left of it is the order that was possible.
+        violation.status = violation.status.min(Status::Predicted);
+        (violation.replay, violation.tried) = (None, None);
+    }
     Ok(warnings)
+}
+
+fn gone(id: &str, config: &crate::config::ControlConfig) -> String {
+    format!(
+        "the schedule that showed {id} is not in {} any more",
+        config.results.display()
+    )
 }
 
 /// The last word of its command.

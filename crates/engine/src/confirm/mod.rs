@@ -211,7 +211,9 @@ pub fn confirm(config: &ConfirmConfig, progress: &dyn Progress) -> Result<Answer
         deadline,
         ..Tries::default()
     };
-    let stale = by_schedule::confirm(&stale, &launcher, (&mut store, &mut save), &mut report)?;
+    let wanted = by_schedule::wanted(&report);
+    let keeping: (_, &mut Save<'_>) = (&mut store, &mut save);
+    let stale = by_schedule::confirm(&stale, &launcher, keeping, &mut report, &wanted)?;
     report.timing.total_s = began.elapsed().as_secs_f64();
     shard::tell(config, &mut report, &tried.new);
     let mut teller = Teller {

@@ -14,17 +14,17 @@
 //! is not compared. Runs are those of [`directed`], then by random strategies: that a value was never stale in
 //! them proves nothing.
 
-use super::{Asked, PredictConfig, directed, full, stale};
+use super::stale::{self, Looked};
+use super::{Asked, PredictConfig, directed};
 use crate::config::{self, ControlConfig};
 use crate::confirm::Save;
 use crate::controlled_run;
-use crate::error::{Context, Error};
+use crate::error::Error;
 use crate::launch::{Launcher, Plan, RunDir};
 use crate::offline::Names;
-use crate::traces;
-use ::predict::atomicity::stale::{StaleUse, Standing};
+use ::predict::atomicity::stale::Standing;
 use driver::options::{Control, Mode};
-use driver::process::Output;
+use driver::process::{Output, Stopped};
 use driver::run::RunResult;
 use driver::store::{Schedule, Writer};
 use findings::prediction::{AtomicityViolation, SerialVerdict, StaleTrials};
@@ -33,14 +33,14 @@ use protocol::Scheduler;
 use retrace::Completed;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 use trace::{SiteId, Tables, ThreadId};
 
 /// Strategies of runs that nothing directs, in turn.
 const STRATEGIES: [&str; 3] = ["random", "pos", "pct"];
 
-/// Bytes of a recording that is looked at.
+/// Bytes of a recording, at most.
 const MOST: u64 = 256 << 20;
 
 /// Texts of what a program did that are told.
@@ -54,6 +54,9 @@ pub struct Tries {
     pub input: Option<PathBuf>,
     pub control: ControlConfig,
     pub deadline: Option<Instant>,
+    /// Bytes and events of a recording that is looked at, at most.
+    pub most_recorded: u64,
+    pub most_events: u64,
     pub purity: Option<PathBuf>,
     pub operations: Option<PathBuf>,
 }
@@ -65,6 +68,8 @@ impl Default for Tries {
             input: None,
             control: ControlConfig::default(),
             deadline: None,
+            most_recorded: MOST,
+            most_events: u64::MAX,
             purity: None,
             operations: None,
         }
@@ -76,8 +81,10 @@ impl Default for Tries {
 pub struct Done {
     pub runs: u64,
     pub confirmed: usize,
-    /// There was no time for all of them.
+    /// There was no time for all of them, or no room.
     pub limited: bool,
+    /// A recording was larger than what is looked at.
+    pub too_long: bool,
     pub interrupted: bool,
 }
 
@@ -142,20 +149,6 @@ pub(crate) struct Made {
     pub looked: Option<Looked>,
 }
 
-/// What a recorded run shows.
-pub(crate) struct Looked {
-    pub completed: Completed,
-    pub tables: Tables,
-    pub uses: Vec<StaleUse>,
-}
-
-impl Looked {
-    /// Whether no value can have been stale; then it is a serial order.
-    pub fn is_serial(&self) -> bool {
-        stale::is_serial(&self.completed)
-    }
-}
-
 /// Makes runs, with repairs if there are any, until `take` has enough.
 pub(crate) fn each_run(
     tries: &Tries,
@@ -199,18 +192,24 @@ pub(crate) fn each_run(
             repairs: repairs.to_vec(),
             input: config::input(tries.input.as_ref()),
             time_limit: left,
+            most_recorded: Some(tries.most_recorded),
             ..Plan::new(Mode::Full, Output::Capture)
         };
         let run = launcher.run_in(&dir, plan)?;
-        let size = std::fs::metadata(dir.trace()).map(|file| file.len());
-        let fits = size.is_ok_and(|size| size <= MOST);
-        done.limited |= !fits && run.started && run.outcome.stopped.is_none();
-        let whole = run.started && run.outcome.stopped.is_none() && fits;
-        let looked = match whole {
-            true => Some(looked_at(&dir.trace(), &asked)?),
+        let ended = run.started && run.outcome.stopped.is_none();
+        let late = || tries.deadline.is_some_and(|at| at <= Instant::now());
+        let stop = || late() || launcher.interrupts.is_requested();
+        let looked = match ended {
+            true => Looked::at(&dir.trace(), &asked, tries.most_events, &stop)?,
             false => None,
         };
-        done.runs += u64::from(whole);
+        // What only a part is known of is no run to compare with.
+        let looked = looked.filter(|_| !stop());
+        let is_known = looked.is_some();
+        let was_ended = run.outcome.stopped == Some(Stopped::TimeLimit) || ended && !is_known;
+        done.too_long = was_ended && !stop();
+        done.limited |= was_ended;
+        done.runs += u64::from(is_known);
         let (deed, told) = deed(&run);
         let made = Made {
             run,
@@ -220,7 +219,8 @@ pub(crate) fn each_run(
             told,
             looked,
         };
-        if take(made).is_break() {
+        // The next one would be as long.
+        if take(made).is_break() || done.too_long {
             break;
         }
     }
@@ -267,20 +267,20 @@ pub(crate) fn wanted(report: &Report) -> BTreeSet<Lines> {
         .collect()
 }
 
-/// Makes runs until each stale value of the report happened and could be compared. What happened
+/// Makes runs until each stale value that is wanted happened and could be compared. What happened
 /// for the first time is saved at once.
 pub(crate) fn confirm(
     tries: &Tries,
     launcher: &Launcher<'_>,
     (store, save): (&mut Writer, &mut Save<'_>),
     report: &mut Report,
+    wanted: &BTreeSet<Lines>,
 ) -> Result<Done, Error> {
     let mut tally = Tally::default();
-    let wanted = wanted(report);
     if wanted.is_empty() {
         return Ok(Done::default());
     }
-    let mut done = each_run(tries, launcher, &wanted, &[], &mut |made| {
+    let mut done = each_run(tries, launcher, wanted, &[], &mut |made| {
         let Some(looked) = &made.looked else {
             return ControlFlow::Continue(());
         };
@@ -316,16 +316,16 @@ pub(crate) fn confirm(
         }
         if is_new {
             let mut so_far = report.clone();
-            tally.tell(tries, store, &mut so_far);
+            tally.tell(tries, store, &mut so_far, wanted);
             save(store, &so_far);
         }
-        match enough(&tally.known, &tally.serial, &wanted) {
+        match enough(&tally.known, &tally.serial, wanted) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
     })?;
     tally.runs = done.runs;
-    done.confirmed = tally.tell(tries, store, report);
+    done.confirmed = tally.tell(tries, store, report, wanted);
     Ok(done)
 }
 
@@ -403,24 +403,6 @@ fn came(
     list
 }
 
-fn looked_at(path: &Path, asked: &Asked) -> Result<Looked, Error> {
-    let mut trace = traces::open(path)?;
-    let mut events = Vec::new();
-    let read = trace.events().for_each_event(|event| events.push(*event));
-    read.with_context(|| format!("cannot read {}", path.display()))?;
-    let operations = full::operations(None)?;
-    let operations = asked.operations.as_ref().unwrap_or(&operations);
-    let completed = full::complete_operations(&mut trace, &events, asked, operations)?;
-    let mut tables = trace.tables().clone();
-    tables.sites.extend(completed.sites.iter().cloned());
-    let (uses, _) = stale::find(&completed, &tables);
-    Ok(Looked {
-        completed,
-        tables,
-        uses,
-    })
-}
-
 /// What the program did, to compare and to tell.
 fn deed(run: &RunResult) -> (Deed, String) {
     let thrown: BTreeSet<String> = { run.findings.uncaught.iter() }
@@ -457,7 +439,13 @@ struct Tally {
 
 impl Tally {
     /// Says in the report what came of each; how many were made to happen.
-    fn tell(&self, tries: &Tries, store: &mut Writer, report: &mut Report) -> usize {
+    fn tell(
+        &self,
+        tries: &Tries,
+        store: &mut Writer,
+        report: &mut Report,
+        wanted: &BTreeSet<Lines>,
+    ) -> usize {
         let mut confirmed = 0;
         for entry in self.known.values() {
             let trials = trials(entry, &self.serial, self.runs);
@@ -491,7 +479,9 @@ impl Tally {
             shown.tried = Some(trials);
             *place = shown;
         }
-        let untried = |v: &&mut AtomicityViolation| v.stale.is_some() && v.tried.is_none();
+        let untried = |v: &&mut AtomicityViolation| {
+            v.stale.is_some() && v.tried.is_none() && wanted.contains(&lines(v))
+        };
         for violation in report.atomicity.iter_mut().filter(untried) {
             violation.tried = Some(StaleTrials {
                 run: self.runs,

@@ -6,9 +6,9 @@ use super::tell::steps;
 use super::{PredictConfig, stale};
 use crate::error::{Context, Error};
 use crate::offline::{HeldLock, Names};
-use ::predict::Told;
 use ::predict::atomicity::{self, Part, Unit, What};
 use ::predict::property::{self, Kind, Labelled, Limits, Named, Spec};
+use ::predict::{ShouldStop, Told};
 use encoding::names::{dotted, glob};
 use findings::finding::{AccessOp, Frame, Location};
 use findings::prediction::{
@@ -62,9 +62,11 @@ pub struct Checked {
     pub properties: Vec<Property>,
     pub warnings: Vec<String>,
     pub found: bool,
+    /// Somebody said stop.
+    pub cut_short: bool,
 }
 
-pub fn check(asked: &Checks, input: &Input) -> Checked {
+pub fn check(asked: &Checks, input: &Input, stop: &ShouldStop<'_>) -> Checked {
     let mut checked = Checked::default();
     if asked.something() && !input.ordered {
         let why = "atomicity and properties were not checked: they need the order of all accesses";
@@ -76,7 +78,7 @@ pub fn check(asked: &Checks, input: &Input) -> Checked {
         atomicity(asked, input, &names, &mut checked);
     }
     if asked.stale {
-        stale::check(input, &mut checked);
+        stale::check(input, &mut checked, stop);
     }
     if !asked.spec.properties.is_empty() {
         properties(asked, input, &names, &mut checked);

@@ -2,6 +2,7 @@
 //! that engines know what each event depends on.
 
 use crate::error::{Context, Error};
+use ::predict::ShouldStop;
 use findings::text::counted;
 use retrace::{BadLine, Completed, Operations, Stats, Table};
 use std::collections::BTreeMap;
@@ -47,17 +48,18 @@ pub fn complete<R: Read + Seek>(
     Ok(retrace::complete(events, trace.tables(), &files, purity))
 }
 
-/// The same with calls of atomic methods as one step each.
+/// The same with calls of atomic methods as one step each; none if somebody says stop.
 pub fn complete_operations<R: Read + Seek>(
     trace: &mut Trace<R>,
     events: &[Event],
     asked: &super::Asked,
     operations: &Operations,
-) -> Result<Completed, Error> {
+    stop: &ShouldStop<'_>,
+) -> Result<Option<Completed>, Error> {
     let files = files(trace)?;
     let (tables, purity) = (trace.tables(), &asked.purity);
     Ok(retrace::complete_operations(
-        events, tables, &files, purity, operations,
+        events, tables, &files, purity, operations, stop,
     ))
 }
 

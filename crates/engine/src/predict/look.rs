@@ -156,7 +156,12 @@ pub fn look(
     {
         if let Some(operations) = &asked.operations {
             let events = &look.input.events;
-            look.input.stale = Some(full::complete_operations(trace, events, asked, operations)?);
+            look.input.stale = full::complete_operations(trace, events, asked, operations, stop)?;
+            if look.input.stale.is_none() {
+                look.limited = true;
+                let text = "stale values were not looked for: there was no more time";
+                look.complaints.push(text.to_owned());
+            }
         }
         let done = full::complete(trace, &look.input.events, &asked.purity)?;
         look.complaints.extend(full::complaints(&done.stats));

@@ -54,8 +54,8 @@ pub struct PredictConfig {
     /// Methods that are atomic by themselves, besides the JDK's.
     pub operations: Option<PathBuf>,
     /// Engines that are not done by then, or when Ctrl-C comes, give what they have found up
-    /// to then, and the report says so. Reading the trace and the checks beyond races are linear
-    /// or have bounds of their own, and go on.
+    /// to then, and the report says so; so does the search for stale values. Reading the trace and the other
+    /// checks beyond races are linear or have bounds of their own, and go on.
     pub deadline: Option<Instant>,
     /// Which of the engines; the checks beyond races come after them.
     pub shard: Shard,
@@ -167,7 +167,7 @@ pub(crate) fn from_trace_until(
         },
     );
     look.merge(&mut merge);
-    let checked = checks::check(&asked.checks, &look.input);
+    let checked = checks::check(&asked.checks, &look.input, stop);
     for text in look.warnings().chain(checked.warnings.clone()) {
         merge.warn(text);
     }
@@ -177,7 +177,7 @@ pub(crate) fn from_trace_until(
     let is_whole = look.covered.warnings.is_empty();
     let facts = Facts {
         not_exercised: is_whole && nothing && report.coverage.threads < 2,
-        limit_reached: !is_whole || look.is_cut_short(stop),
+        limit_reached: !is_whole || look.is_cut_short(stop) || checked.cut_short,
         ..Facts::default()
     };
     Ok(finish(config, report, Some(&look), checked, facts))
@@ -216,7 +216,8 @@ pub fn from_program(config: &PredictConfig) -> Result<Predicted, Error> {
         );
         look.merge(&mut merge);
         facts.limit_reached |= look.is_cut_short(&stop);
-        checked = checks::check(&asked.checks, &look.input);
+        checked = checks::check(&asked.checks, &look.input, &stop);
+        facts.limit_reached |= checked.cut_short;
         let texts = look.warnings().chain(checked.warnings.clone());
         for text in report.warnings.drain(..).chain(texts) {
             merge.warn(text);

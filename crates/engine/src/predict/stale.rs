@@ -3,24 +3,29 @@
 use super::checks::{self, Checked};
 use super::look::Input;
 use super::tell::steps;
+use super::{Asked, PredictConfig, full};
+use crate::error::{Context, Error};
 use crate::offline::Names;
-use ::predict::Told;
+use crate::traces;
 use ::predict::atomicity::Part;
 use ::predict::atomicity::stale::{self, Flow, Others, Recorded, StaleUse, Standing};
+use ::predict::{ShouldStop, Told};
 use findings::prediction::{AtomicityViolation, StaleFlow};
 use findings::result::Status;
 use retrace::Completed;
+use std::path::Path;
 use trace::{Event, Op, Tables};
 
 /// Looks for them, if the recording has what that takes.
-pub fn check(input: &Input, checked: &mut Checked) {
+pub fn check(input: &Input, checked: &mut Checked, stop: &ShouldStop<'_>) {
     let Some(completed) = &input.stale else {
         return;
     };
     let mut tables = input.tables.clone();
     tables.sites.extend(completed.sites.iter().cloned());
-    let (found, incomplete) = find(completed, &tables);
+    let (found, incomplete) = find(completed, &tables, stop);
     if let Some(why) = incomplete {
+        checked.cut_short |= stop();
         let text = format!("stale values may have been missed: {why}");
         checked.warnings.push(text);
     }
@@ -46,7 +51,7 @@ fn fits(completed: &Completed, others: Others, event: u32) -> bool {
 }
 
 /// Whether no value can have been stale in the run.
-pub(super) fn is_serial(completed: &Completed) -> bool {
+fn is_serial(completed: &Completed) -> bool {
     let recorded = Recorded {
         spans: &completed.spans,
         fits: &|others, event| fits(completed, others, event),
@@ -54,8 +59,82 @@ pub(super) fn is_serial(completed: &Completed) -> bool {
     stale::is_serial(&completed.events, &completed.pairs, &recorded)
 }
 
+/// What a recorded run shows.
+pub(crate) struct Looked {
+    pub completed: Completed,
+    pub tables: Tables,
+    pub uses: Vec<StaleUse>,
+    /// Why there may be more.
+    pub incomplete: Option<String>,
+}
+
+/// Looks at a recording with the table of methods that everybody has ([`Looked::at`]).
+pub(crate) fn look_for(
+    path: &Path,
+    most_events: u64,
+    stop: &ShouldStop<'_>,
+) -> Result<Option<Looked>, Error> {
+    let asked = Asked::new(&PredictConfig {
+        stale: true,
+        ..PredictConfig::default()
+    })?;
+    Looked::at(path, &asked, most_events, stop)
+}
+
+impl Looked {
+    /// Looks at a recording; none if it has more than so many events, or somebody says stop before its threads
+    /// were followed.
+    pub(super) fn at(
+        path: &Path,
+        asked: &Asked,
+        most_events: u64,
+        stop: &ShouldStop<'_>,
+    ) -> Result<Option<Looked>, Error> {
+        let mut trace = traces::open(path)?;
+        if trace.event_count() > most_events {
+            return Ok(None);
+        }
+        let mut events = Vec::new();
+        let read = trace.events().for_each_event(|event| events.push(*event));
+        read.with_context(|| format!("cannot read {}", path.display()))?;
+        let operations = full::operations(None)?;
+        let operations = asked.operations.as_ref().unwrap_or(&operations);
+        let completed = full::complete_operations(&mut trace, &events, asked, operations, stop)?;
+        let Some(completed) = completed else {
+            return Ok(None);
+        };
+        let mut tables = trace.tables().clone();
+        tables.sites.extend(completed.sites.iter().cloned());
+        let (uses, incomplete) = find(&completed, &tables, stop);
+        Ok(Some(Looked {
+            completed,
+            tables,
+            uses,
+            incomplete,
+        }))
+    }
+
+    /// Whether no value can have been stale; then it is a serial order.
+    pub fn is_serial(&self) -> bool {
+        is_serial(&self.completed)
+    }
+
+    /// What it shows, for a report.
+    pub fn violations(&self) -> Vec<AtomicityViolation> {
+        let names = Names::new(&self.tables);
+        let numbered = (1..).zip(&self.uses);
+        numbered
+            .map(|(number, used)| told(number, used, &self.completed, &names))
+            .collect()
+    }
+}
+
 /// The stale uses of a completed trace, of the program's own statements.
-pub(super) fn find(completed: &Completed, tables: &Tables) -> (Vec<StaleUse>, Option<String>) {
+fn find(
+    completed: &Completed,
+    tables: &Tables,
+    stop: &ShouldStop<'_>,
+) -> (Vec<StaleUse>, Option<String>) {
     let fits = |others, event| fits(completed, others, event);
     let recorded = Recorded {
         spans: &completed.spans,
@@ -66,6 +145,7 @@ pub(super) fn find(completed: &Completed, tables: &Tables) -> (Vec<StaleUse>, Op
         &completed.deps,
         &completed.pairs,
         &recorded,
+        stop,
     );
     let own = |part: &Part| {
         let site = tables.sites.get(&part.site);

@@ -204,11 +204,20 @@ impl Collected {
                 &violation.accesses,
             ));
             let joined = match self.atomicity.remove(&key) {
-                Some(known) => AtomicityViolation {
-                    status: known.status.max(violation.status),
-                    witness: shortest(known.witness, violation.witness),
-                    ..violation
-                },
+                Some(mut known) => {
+                    let mut violation = violation;
+                    let witness = shortest(known.witness.take(), violation.witness.take());
+                    // What came of it, and how to see it again, is of the one that was made to happen.
+                    let strength = |v: &AtomicityViolation| (v.status, v.tried.is_some(), text(v));
+                    let stronger = match strength(&known) > strength(&violation) {
+                        true => known,
+                        false => violation,
+                    };
+                    AtomicityViolation {
+                        witness,
+                        ..stronger
+                    }
+                }
                 None => violation,
             };
             self.atomicity.insert(key, joined);

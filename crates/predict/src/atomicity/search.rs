@@ -166,6 +166,30 @@ impl<'i, 'a> Search<'i, 'a> {
         all
     }
 
+    /// A thread's accesses to a variable in order, and whether they write.
+    pub fn accesses_of(&self, var: u32, thread: u32) -> &[(u32, bool)] {
+        let threads = self.accesses.get(&var).map_or(&[][..], Vec::as_slice);
+        let list = threads.iter().find(|(t, _)| *t == thread);
+        list.map_or(&[], |(_, list)| list)
+    }
+
+    /// By access to a variable: the write before it in the run.
+    pub fn writes_before(&self, var: u32) -> FxHashMap<u32, u32> {
+        let threads = self.accesses.get(&var).map_or(&[][..], Vec::as_slice);
+        let mut all: Vec<(u32, bool)> =
+            threads.iter().flat_map(|(_, list)| list).copied().collect();
+        all.sort_unstable();
+        let mut before = FxHashMap::default();
+        let mut latest = None;
+        for (event, write) in all {
+            before.extend(latest.map(|latest| (event, latest)));
+            if write {
+                latest = Some(event);
+            }
+        }
+        before
+    }
+
     /// An order in which the other's accesses come between, and the checker's word for it.
     pub fn witness(&mut self, attempt: Attempt, tries: u32) -> Option<Vec<u32>> {
         if self.excluded(attempt) {

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | happened | the write came between in this very run |
 //! | predicted | it comes between in an order that the [checker](crate::check) accepted |
-//! | potential | no such write is in the run, or it depends on what its own thread saw of the act; but another thread takes the same look, at the same statement, that was not over when the act began, and an accepted order has it before the act: then both threads see the same, and do the same with it |
+//! | potential | no such write is in the run, or it depends on what its own thread saw of the act; but another thread takes the same look, at the same statement, that was not over when the act began, and an accepted order has it before the act: then both threads see the same, and do the same with it, unless the run shows that the other one does not act on that |
 //!
 //! # What it claims
 //! Of a `predicted` use: the program, in this order, comes to the act, having seen what it saw at the look,
@@ -28,6 +28,7 @@ use super::{Part, Unit};
 use crate::deps::Deps;
 use crate::index::{Index, NONE};
 use crate::verify::Verifier;
+use crate::{STOPPED, ShouldStop};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use trace::{Event, Loc, Op, SiteId};
@@ -120,8 +121,14 @@ impl Recorded<'_> {
 /// Attempts for a pair of statements.
 const TRIES: u32 = 12;
 
-/// Stale uses among the pairs.
-pub fn check(trace: &[Event], deps: &Deps, pairs: &[Stale], recorded: &Recorded<'_>) -> StaleUses {
+/// Stale uses among the pairs; those that it has come to when somebody says stop.
+pub fn check(
+    trace: &[Event],
+    deps: &Deps,
+    pairs: &[Stale],
+    recorded: &Recorded<'_>,
+    stop: &ShouldStop<'_>,
+) -> StaleUses {
     let verifier = Verifier::for_sequences(trace, deps);
     let index = if deps.is_unknown() {
         Index::new(verifier.trace())
@@ -137,19 +144,27 @@ pub fn check(trace: &[Event], deps: &Deps, pairs: &[Stale], recorded: &Recorded<
         tried: FxHashMap::default(),
         blurred: blurred(&index, recorded),
         again: FxHashSet::default(),
+        acting: FxHashSet::default(),
+        seen: FxHashMap::default(),
     };
     let inside = |pair: &&Stale| (pair.act as usize) < index.events.len();
     for pair in pairs.iter().filter(inside) {
+        stale.acting.insert(pair.read);
         if shares_section(&index, pair.read, pair.act) {
             stale.again.insert(pair.act);
         }
     }
+    let mut cut_short = None;
     for pair in pairs.iter().filter(inside) {
+        if stop() {
+            cut_short = Some(STOPPED.to_owned());
+            break;
+        }
         stale.pair(&index, *pair);
     }
     StaleUses {
         list: stale.found.into_values().collect(),
-        incomplete: stale.search.finish().incomplete,
+        incomplete: stale.search.finish().incomplete.or(cut_short),
     }
 }
 
@@ -215,6 +230,10 @@ struct Looking<'i, 'a, 'r> {
     blurred: FxHashSet<u32>,
     /// Acts that look once more in their own step.
     again: FxHashSet<u32>,
+    /// Looks that something was done upon.
+    acting: FxHashSet<u32>,
+    /// By variable: what its accesses saw.
+    seen: FxHashMap<u32, FxHashMap<u32, u32>>,
 }
 
 /// Whether a thread does not leave a critical section between two of its events.
@@ -273,11 +292,45 @@ impl Looking<'_, '_, '_> {
         }
         let same = |e: u32| !self.recorded.before(e, z) && site(e) == key.0;
         for (b, thread) in looks.into_iter().filter(|(e, _)| same(*e)) {
+            if self.waits_for_other(index, a, b) {
+                continue;
+            }
             if let Some(witness) = self.attempt([a, z], b, [me, thread], key, false) {
                 self.tell(index, pair, b, Standing::Potential, witness);
                 return;
             }
         }
+    }
+
+    /// Whether the run itself shows that the thread of `b`, at the statement of both looks, does not act on what
+    /// `a` saw: it saw the same since it last acted, and did not; or nobody else wrote that, and at its own values it
+    /// looked without ever acting on one. Threads that take turns wait for different values at the same statement.
+    fn waits_for_other(&mut self, index: &Index<'_>, a: u32, b: u32) -> bool {
+        let var = index.var[b as usize];
+        if index.var[a as usize] != var || self.blurred.contains(&var) {
+            return false;
+        }
+        let seen = { self.seen.entry(var) }.or_insert_with(|| self.search.writes_before(var));
+        let site = index.events[b as usize].site;
+        let list = self.search.accesses_of(var, index.thread(b));
+        let looks = || {
+            let here = |(e, write): &&(u32, bool)| !write && index.events[*e as usize].site == site;
+            list.iter().filter(here).map(|(look, _)| *look)
+        };
+        let saw = |look: u32| seen.get(&look).copied();
+        let acted = |look: u32| self.acting.contains(&look);
+        let what = saw(a);
+        let since = { looks().rev() }
+            .skip_while(|look| *look > b)
+            .take_while(|look| *look == b || !acted(*look));
+        if { since }.any(|look| !acted(look) && saw(look) == what) {
+            return true;
+        }
+        let own = |write: u32| index.thread(write) == index.thread(b);
+        let nobodys = |look: &u32| saw(*look).is_none_or(own);
+        what.is_none_or(own)
+            && looks().any(|look| saw(look).is_some_and(own))
+            && !looks().filter(nobodys).any(acted)
     }
 
     fn attempt(

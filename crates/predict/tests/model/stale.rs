@@ -3,7 +3,7 @@
 use crate::oracle::{execute_tracking, observable};
 use crate::soundness::SMALL;
 use litmus::random::{Shape, programs, schedules};
-use litmus::{Lock, Program, Reg, Stmt, Var, executions, read, sync, write};
+use litmus::{Lock, Program, Reg, Stmt, Var, eq, executions, load, read, store, sync, write};
 use predict::atomicity::stale::{Flow, Others, Recorded, Stale, StaleUse, Standing, check};
 use predict::check::Checker;
 use predict::deps::{Dep, Deps, Needs};
@@ -70,7 +70,7 @@ pub fn stale(events: &[Event], deps: &Deps) -> Vec<StaleUse> {
         spans: &[],
         fits: &|_, _| true,
     };
-    check(events, deps, &pairs(events, deps), &recorded).list
+    check(events, deps, &pairs(events, deps), &recorded, &|| false).list
 }
 
 /// What comes between a look and an act somewhere in a run: of other threads, at the same location, writes or
@@ -223,9 +223,89 @@ fn a_look_that_overlaps_the_act_may_have_seen_it() {
             spans: &spans,
             fits: &|_, _| true,
         };
-        let list = check(&events, &deps, &pairs, &recorded).list;
+        let list = check(&events, &deps, &pairs, &recorded, &|| false).list;
         list.iter().map(|used| used.standing).collect::<Vec<_>>()
     };
     assert_eq!(with(b), []);
     assert_eq!(with(z), [Standing::Potential]);
+}
+
+/// A run of two threads in which their accesses come in this order ('0': of the first), all looks as if they were of one
+/// statement: the stale uses in it.
+fn in_order(threads: [Vec<Stmt>; 2], wanted: &str) -> Vec<Standing> {
+    let program = Program::parallel(threads);
+    for bits in 0u32..1 << 14 {
+        let schedule: Vec<_> = (0..14)
+            .map(|bit| usize::from(bits >> bit & 1 == 1))
+            .collect();
+        let (execution, deps) = execute_tracking(&program, &schedule);
+        let mut events = execution.events;
+        let places: Vec<usize> = (0..events.len())
+            .filter(|at| access(&events[*at]).is_some())
+            .collect();
+        let first = places.iter().map(|at| events[*at].thread).min();
+        let order: String = { places.iter() }
+            .map(|at| {
+                if Some(events[*at].thread) == first {
+                    '0'
+                } else {
+                    '1'
+                }
+            })
+            .collect();
+        if order != wanted {
+            continue;
+        }
+        let looks: Vec<usize> = { places.into_iter() }
+            .filter(|at| access(&events[*at]).is_some_and(|(_, writes)| !writes))
+            .collect();
+        let site = events[looks[0]].site;
+        looks.into_iter().for_each(|at| events[at].site = site);
+        return stale(&events, &deps)
+            .iter()
+            .map(|used| used.standing)
+            .collect();
+    }
+    panic!("no schedule has the accesses in the order {wanted}");
+}
+
+/// Whoever waits for another value at the same statement does not act on this one: its own run says so.
+#[test]
+fn threads_that_take_turns_are_told_by_what_they_did_not_act_on() {
+    let turn = |r: u8, n: i64| {
+        let act = Stmt::If(eq(Reg(r), n), vec![store(X, n + 1)], Vec::new());
+        [load(Reg(r), X), act]
+    };
+    let zero = || turn(0, 0).to_vec();
+    let one = turn(1, 1);
+    assert_eq!(
+        in_order([zero(), one.to_vec()], "0011"),
+        [Standing::Potential]
+    );
+    // The first of its looks saw what the other one acted on.
+    let waits = [vec![load(Reg(0), X)], one.to_vec()].concat();
+    assert_eq!(in_order([zero(), waits], "10011"), []);
+}
+
+/// In a later round it looks too late to see its own value, which it once waited at.
+#[test]
+fn who_waits_at_its_own_value_does_so_in_every_round() {
+    let turn = |r: u8, n: i64| {
+        let act = Stmt::If(eq(Reg(r), n), vec![store(X, n + 1)], Vec::new());
+        [load(Reg(r), X), act]
+    };
+    let first = || [turn(0, 5), turn(1, 7)].concat();
+    let second = [turn(1, 6), turn(2, 8)].concat();
+    // Both times of the first one, and the first time of the second.
+    let late = [vec![store(X, 5)], second.clone()].concat();
+    assert_eq!(
+        in_order([first(), late], "100110011"),
+        [Standing::Potential; 3]
+    );
+    // Of the second one that remains: nothing shows that the first ever waited.
+    let waits = [vec![store(X, 5), load(Reg(0), X)], second].concat();
+    assert_eq!(
+        in_order([first(), waits], "1100110011"),
+        [Standing::Potential]
+    );
 }
