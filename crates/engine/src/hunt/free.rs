@@ -1,16 +1,18 @@
 //! Runs in which the operating system decides who goes on.
 
 use super::Hunt;
-use super::stages::{SLOW, add};
+use super::stages::{SLOW, STALE_VALUES, add};
 use crate::config;
 use crate::error::Error;
 use crate::launch::{Plan, RunDir};
+use crate::traces;
 use driver::options::Mode;
 use driver::pool::{self, Next, Work, WorkResult};
 use driver::process::Output;
 use driver::run::{Request, RunResult};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// The part of the time that the first run may take.
@@ -20,7 +22,7 @@ const FIRST_RUN: f64 = 0.4;
 const OTHERS: u32 = 8;
 
 /// Bytes of a recording.
-const MOST_RECORDED: u64 = 8 << 20;
+pub const MOST_RECORDED: u64 = 8 << 20;
 
 /// Lines of what a program says that does not get anywhere.
 const COMPLAINT: usize = 20;
@@ -75,15 +77,36 @@ pub fn detect(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         return Err(failure);
     }
     let many = 2 + u32::from(recorded.is_some());
-    hunt.recorded = recorded.map(|(run, dir)| Recorded { run, dir });
+    hunt.recorded = recorded.map(|(run, dir)| Recorded {
+        run: Some(run),
+        dir,
+    });
     Ok(format!("{many} free runs"))
 }
 
 /// A run that was recorded.
 #[derive(Debug)]
 pub struct Recorded {
-    pub run: RunResult,
+    /// Until it is in the report.
+    pub run: Option<RunResult>,
     pub dir: RunDir,
+}
+
+/// A recording, or the beginning of one.
+pub struct Beginning {
+    pub path: PathBuf,
+    /// There is more.
+    pub is_part: bool,
+}
+
+impl Recorded {
+    /// At most so many of its first events.
+    pub fn beginning(&self, most: u64) -> Result<Beginning, Error> {
+        let (whole, part) = (self.dir.trace(), self.dir.file("part.pft"));
+        let is_part = traces::shorten(&whole, &part, most)?.is_some();
+        let path = if is_part { part } else { whole };
+        Ok(Beginning { path, is_part })
+    }
 }
 
 /// A free run, if it was made, and its directory.
@@ -92,10 +115,11 @@ type FreeRun = Option<(RunResult, RunDir)>;
 /// A run with the hybrid detector, and one with the way of each thread for prediction; and why
 /// one of them could not be made.
 fn other_free_runs(hunt: &mut Hunt<'_>) -> Result<([FreeRun; 2], Option<Error>), Error> {
-    let predicts = !hunt.config.skip.iter().any(|name| name == "predict");
+    let does = |stage: &str| hunt.config.skip.iter().all(|name| name != stage);
+    let is_looked_at = does("predict") || does(STALE_VALUES);
     let wanted = [
         Some(("hybrid", Mode::HYBRID)),
-        predicts.then_some(("record", Mode::Full)),
+        is_looked_at.then_some(("record", Mode::Full)),
     ];
     let mut work = FreeRuns {
         hunt,

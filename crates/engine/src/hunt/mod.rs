@@ -6,6 +6,7 @@
 //! free      runs in which the operating system decides
 //! hidden    runs under control
 //! explored  every schedule, if there are few enough
+//! stale     values that are stale when they are used
 //! ```
 //!
 //! The stages share one report, to which each adds what it found; races keep
@@ -19,6 +20,7 @@ mod free;
 mod hidden;
 mod shares;
 mod stages;
+mod stale;
 
 use crate::config::{ControlConfig, LaunchConfig};
 use crate::confirm::{self, Memory};
@@ -33,6 +35,7 @@ use driver::process::{Input, Outcome, Output, Stopped};
 use driver::store::{self, Writer};
 use explored::Explored;
 use findings::group::{self, Finding};
+use findings::prediction::AtomicityViolation;
 use findings::result::{HuntSummary, Race, Report, Stage, Status};
 use findings::shard::Shard;
 use findings::suppress::Suppressions;
@@ -59,7 +62,7 @@ pub struct HuntConfig {
     pub memory: Memory,
     /// Stages to leave out, by their names.
     pub skip: Vec<String>,
-    /// Stop when a race, deadlock or uncaught exception is certain.
+    /// Stop when a race, stale value, deadlock or uncaught exception is certain.
     pub stop_at_first: bool,
     /// Runs side by side; if none, one a core.
     pub jobs: Option<u32>,
@@ -189,7 +192,7 @@ struct Hunt<'a> {
     stage_end: Instant,
     /// How long the first run took.
     cost: Duration,
-    /// What prediction looks at.
+    /// What prediction, and the search for stale values, look at.
     recorded: Option<Recorded>,
     explored: Option<Explored>,
     /// The program ends by itself.
@@ -266,7 +269,9 @@ impl Hunt<'_> {
         let report = &self.report;
         let certain =
             |race: &Race| race.status >= Status::Observed && !self.config.suppress.hides(race);
+        let stale = |violation: &AtomicityViolation| violation.status >= Status::Observed;
         let found = !report.deadlocks.is_empty()
+            || report.atomicity.iter().any(stale)
             || !report.failures.is_empty()
             || report.races.iter().any(certain);
         self.config.stop_at_first && found

@@ -2,8 +2,9 @@
 
 use super::Hunt;
 use super::explored::{explore, explore_on};
-use super::free::{Recorded, detect};
+use super::free::detect;
 use super::hidden::{held_back, hidden};
+use super::stale::stale_values;
 use crate::advise::{self, AdviseConfig};
 use crate::config::{ControlConfig, LaunchConfig};
 use crate::confirm::{self, ConfirmConfig};
@@ -13,7 +14,6 @@ use crate::predict::{self, PredictConfig};
 use crate::progress::Silent;
 use crate::session::Session;
 use crate::story::{self, Teller};
-use crate::traces;
 use driver::process::Stopped;
 use driver::run::RunResult;
 use driver::store::Writer;
@@ -33,6 +33,8 @@ pub struct Stage {
     /// Says what it did; nothing if there was nothing to do.
     pub run: fn(&mut Hunt<'_>) -> Result<String, Error>,
 }
+
+pub const STALE_VALUES: &str = "stale values";
 
 pub const STAGES: &[Stage] = &[
     Stage {
@@ -58,6 +60,12 @@ pub const STAGES: &[Stage] = &[
         weight: 4.0,
         needs: 6,
         run: try_to_confirm,
+    },
+    Stage {
+        name: STALE_VALUES,
+        weight: 2.0,
+        needs: 4,
+        run: stale_values,
     },
     Stage {
         name: "hidden races",
@@ -105,14 +113,16 @@ pub const TOO_LONG: &str = "the program did not end in its share of the time";
 
 /// Events of it that prediction looks at: it keeps them all in memory, some
 /// five hundred bytes each.
-const MOST_PREDICTED: u64 = 1_000_000;
+pub const MOST_PREDICTED: u64 = 1_000_000;
 
 /// The recorded run is looked at.
 fn predict_from_recording(hunt: &mut Hunt<'_>) -> Result<String, Error> {
-    let Some(Recorded { run, dir }) = hunt.recorded.take() else {
+    let Some(mut recording) = hunt.recorded.take() else {
         return Ok(format!("nothing was recorded: {SLOW}"));
     };
-    let trace = dir.trace();
+    let Some(run) = recording.run.take() else {
+        return Ok(String::new());
+    };
     let cut_off = hunt.ends && run.outcome.stopped == Some(Stopped::TimeLimit);
     let started = run.started;
     let mut session = Session::new(&hunt.config.launch);
@@ -124,13 +134,12 @@ fn predict_from_recording(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     }
     hunt.progress
         .doing("predicting what other orders would show");
-    let part = dir.file("part.pft");
-    let longer = traces::shorten(&trace, &part, MOST_PREDICTED)?;
-    if longer.is_some() || cut_off {
+    let looked_at = recording.beginning(MOST_PREDICTED)?;
+    hunt.recorded = Some(recording);
+    if looked_at.is_part || cut_off {
         let text = "the recording is too long: prediction looks at its beginning only";
         hunt.report.warnings.push(text.to_owned());
     }
-    let looked_at = if longer.is_some() { part } else { trace };
     let until = hunt.stage_end;
     let late = || until <= Instant::now();
     let stop = || late() || hunt.launcher.interrupts.is_requested();
@@ -138,7 +147,7 @@ fn predict_from_recording(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         shard: hunt.config.shard,
         ..PredictConfig::default()
     };
-    let predicted = predict::from_trace_until(&engines, &looked_at, &stop);
+    let predicted = predict::from_trace_until(&engines, &looked_at.path, &stop);
     hunt.limited |= late();
     match predicted {
         Ok(predicted) => {
@@ -273,8 +282,16 @@ fn tell_stories(hunt: &mut Hunt<'_>) -> Result<String, Error> {
 fn try_repairs(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     let certain =
         |race: &&Race| race.status >= Status::Observed && !hunt.config.suppress.hides(race);
+    let mut about = hunt.report.clone();
+    // Of what is not certain nothing would be tried.
+    about
+        .atomicity
+        .retain(|unit| unit.status >= Status::Observed);
     if !hunt.report.races.iter().any(|race| certain(&race)) {
-        return Ok("nothing to advise on".to_owned());
+        if about.atomicity.is_empty() {
+            return Ok("nothing to advise on".to_owned());
+        }
+        about.races.clear();
     }
     if !hunt.ends {
         hunt.limited = true;
@@ -283,7 +300,7 @@ fn try_repairs(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     hunt.progress.doing("looking for repairs, and trying them");
     let dir = hunt.launcher.scratch()?;
     let config = AdviseConfig {
-        from: Some(Box::new(hunt.report.clone())),
+        from: Some(Box::new(about)),
         cost_runs: 0,
         // Too large to be explored, with repairs as without.
         max_executions: match hunt.is_explored() {
@@ -319,7 +336,7 @@ fn try_repairs(hunt: &mut Hunt<'_>) -> Result<String, Error> {
     }
 }
 
-/// Takes over what is said of our races; ids become ours. How many repairs.
+/// Takes over what is said of our races, whose ids become ours, and stale values. How many repairs.
 fn take_advice(hunt: &mut Hunt<'_>, advised: &Report) -> usize {
     let ours = |report: &Report, theirs: &str| {
         let race = advised.races.iter().find(|race| race.id == theirs)?;
@@ -344,6 +361,17 @@ fn take_advice(hunt: &mut Hunt<'_>, advised: &Report) -> usize {
         if let Some(known) = races.find(|race| race.id == id) {
             known.advice = Some(suggestions);
             known.occurrence = race.occurrence.clone().or(known.occurrence.take());
+        }
+    }
+    for unit in &advised.atomicity {
+        let suggestions = unit.advice.as_deref().unwrap_or_default();
+        let kinds = suggestions
+            .iter()
+            .map(|s| (s.kind.clone(), s.target.clone()));
+        told.extend(kinds);
+        let mut known = hunt.report.atomicity.iter_mut();
+        if let Some(known) = known.find(|known| known.id == unit.id) {
+            known.advice.clone_from(&unit.advice);
         }
     }
     told.len()

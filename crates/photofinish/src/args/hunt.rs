@@ -25,7 +25,7 @@ pub struct Hunt {
     /// Stages to leave out, as the summary calls them: `advise`, `predict`
     #[arg(long, value_name = "STAGE", value_delimiter = ',')]
     pub skip: Vec<String>,
-    /// Stop when a race, deadlock or uncaught exception is certain
+    /// Stop when a race, stale value, deadlock or uncaught exception is certain
     #[arg(long, value_enum, value_name = "first")]
     pub stop_at: Option<StopAt>,
     /// Runs side by side [default: one per core]

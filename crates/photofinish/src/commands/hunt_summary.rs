@@ -5,8 +5,9 @@ use engine::hunt::Hunted;
 use findings::advice::Validated;
 use findings::confirmed::{Effect, Harm};
 use findings::group::{self, Finding};
+use findings::prediction::{AtomicityViolation, SerialVerdict};
 use findings::result::{Race, Report, Status};
-use findings::text::clean;
+use findings::text::{clean, counted};
 use std::fmt::Write as _;
 
 /// Commands and races that are listed, at most.
@@ -29,18 +30,18 @@ pub fn text(hunt: &Hunted) -> String {
         let (id, what) = (clean(&f.id), clean(&f.exception));
         format!("{id} uncaught {what}")
     }));
-    let units = report.atomicity.iter();
-    certain.extend(units.filter(|u| u.status >= Status::Observed).map(|u| {
-        let (id, unit) = (clean(&u.id), clean(&u.unit));
-        format!("{id} {unit} is not atomic: {}", u.status.word())
-    }));
+    let units = |wanted: fn(Status) -> bool| {
+        let units = report.atomicity.iter();
+        units.filter(move |unit| wanted(unit.status)).map(unit_line)
+    };
+    certain.extend(units(|status| status >= Status::Observed));
     section(&mut out, "certain", certain);
-    section(&mut out, "likely", of(|status| status == Status::Predicted));
-    section(
-        &mut out,
-        "unclear",
-        of(|status| status == Status::Potential),
-    );
+    let mut likely = of(|status| status == Status::Predicted);
+    likely.extend(units(|status| status == Status::Predicted));
+    section(&mut out, "likely", likely);
+    let mut unclear = of(|status| status == Status::Potential);
+    unclear.extend(units(|status| status == Status::Potential));
+    section(&mut out, "unclear", unclear);
     section(&mut out, "repair", repairs(report));
     section(&mut out, "next", next(report));
     let mut looked: Vec<String> = Vec::new();
@@ -49,9 +50,11 @@ pub fn text(hunt: &Hunted) -> String {
         looked.push(format!("{name}: {} ({:.1} s)", clean(note), done.seconds));
     }
     section(&mut out, "looked at", looked);
+    let mut violations = report.atomicity.iter();
+    let has_stale = violations.any(|violation| violation.status > Status::Potential);
     if let Some(complete) = &hunt.complete {
         out += &format!("{complete}\n");
-    } else if !report.has_findings() && hunt.exercised {
+    } else if !report.has_findings() && !has_stale && hunt.exercised {
         out += "Nothing was found in what these runs executed, with this input and in these\n\
                 orders. Code that did not run was not looked at.\n";
     }
@@ -88,6 +91,27 @@ fn line(finding: &Finding<'_>) -> String {
     }
     if let Some(trials) = race.trials.filter(|trials| trials.hit == 0) {
         text += &format!(", not made to happen in {} trials", trials.run);
+    }
+    text
+}
+
+fn unit_line(unit: &AtomicityViolation) -> String {
+    let mut text = format!(
+        "{} {} is not atomic: {}",
+        clean(&unit.id),
+        clean(&unit.unit),
+        unit.status.word()
+    );
+    if let Some(tried) = &unit.tried {
+        match tried.verdict {
+            SerialVerdict::NoSerialOrder => text += ", no serial order gives what came of it",
+            SerialVerdict::SameAsSerial => text += ", the same came of it as of a serial order",
+            SerialVerdict::Unknown if tried.hit == 0 => {
+                let runs = counted(tried.run, "controlled run", "controlled runs");
+                text += &format!(", not made to happen in {runs}");
+            }
+            SerialVerdict::Unknown => {}
+        }
     }
     text
 }

@@ -45,7 +45,7 @@ const EXPLORE_ONLY: [&str; 4] = [
     "--runs",
     "0",
     "--skip",
-    "predict,confirm,hidden races,races that hide behind locks,confirm what was hidden,advise",
+    "predict,confirm,stale values,hidden races,races that hide behind locks,confirm what was hidden,advise",
 ];
 
 #[test]

@@ -1,9 +1,9 @@
-//! Stale values from the prediction to the repair: made to happen, replayed, repaired. What is found in
-//! which program is asked in `tests/sections`.
+//! Stale values from the prediction to the repair: made to happen, replayed, repaired, and as a stage of a hunt.
+//! What is found in which program is asked in `tests/sections`.
 
 use serde_json::Value;
-use std::path::Path;
-use test_support::programs::{Detected, Expected, Program, finish, list, photofinish};
+use std::path::{Path, PathBuf};
+use test_support::programs::{Detected, Expected, Program, finish, list, photofinish, scratch};
 
 fn program(name: &str) -> Program {
     let expected = Expected::load("atomicity");
@@ -80,4 +80,101 @@ fn repairs_make_one_step_of_two() {
             "{name}: {found:#?}"
         );
     }
+}
+
+/// What a hunt does besides, but for the free runs.
+const STALE_ONLY: &str = "verify,predict,confirm,hidden races,races that hide behind locks,\
+                          confirm what was hidden,stories,advise,verify further";
+
+fn hunted(name: &str, program: &Program, limit: &str) -> (Detected, PathBuf) {
+    let results = scratch(&format!("hunt-stale-{name}")).join("r");
+    let mut tool = photofinish();
+    tool.args(["hunt", "--no-config", "--json", "-", "--results"])
+        .arg(&results)
+        .args(["--time-limit", limit, "--skip", STALE_ONLY, "--"])
+        .args(&program.args);
+    let done = finish(tool, &program.input);
+    let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
+    let report = serde_json::from_slice(&done.stdout).unwrap_or_else(|e| panic!("{e}: {stderr}"));
+    let detected = Detected::new(done.status.code(), report, String::new(), stderr);
+    (detected, results)
+}
+
+/// No data race, and the hunt finds the lost deposit: predicted with a witness, made to happen, compared.
+#[test]
+fn a_hunt_makes_a_stale_value_happen() {
+    let (done, results) = hunted("found", &program("broken-deposit"), "150s");
+    assert_eq!(done.code, Some(66), "{}", done.stderr);
+    assert!(list(&done.report, "races").is_empty(), "{}", done.stderr);
+    let unit = &done.report["atomicity"][0];
+    assert_eq!(unit["status"], "confirmed", "{unit:#}");
+    assert_eq!(unit["tried"]["verdict"], "no-serial-order", "{unit:#}");
+    let said = "is not atomic: confirmed, no serial order gives what came of it";
+    assert!(done.stderr.contains(said), "{}", done.stderr);
+    assert!(
+        !done.stderr.contains("Nothing was found"),
+        "{}",
+        done.stderr
+    );
+    let stages = list(&done.report["hunt"], "stages").iter();
+    let stages: Vec<_> = stages.map(|stage| &stage["stage"]).collect();
+    assert_eq!(stages, ["detect", "stale values"]);
+    // From what was saved, again and as a report.
+    let tool = |args: &[&str]| {
+        let mut tool = photofinish();
+        tool.args(args).arg("--results").arg(&results);
+        finish(tool, "")
+    };
+    let again = tool(&["replay", "A1"]);
+    let said = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert_eq!(again.status.code(), Some(66), "{said}");
+    assert!(said.contains("the same run again"), "{said}");
+    let mut report = photofinish();
+    report
+        .args(["report", "--no-config", "--json", "-"])
+        .arg(&results);
+    let report = finish(report, "");
+    assert_eq!(report.status.code(), Some(66));
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    assert_eq!(report["atomicity"], done.report["atomicity"]);
+}
+
+#[test]
+fn a_hunt_says_nothing_of_a_correct_twin() {
+    let (done, _) = hunted("twin", &program("correct-deposit"), "150s");
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert!(
+        list(&done.report, "atomicity").is_empty(),
+        "{}",
+        done.stderr
+    );
+    let said = "0 stale values in the recorded run";
+    assert!(done.stderr.contains(said), "{}", done.stderr);
+}
+
+/// Controlled runs of the program never end: the stage is over when its time is, and nothing is confirmed.
+#[test]
+fn a_hunt_stops_trying_when_its_time_is_over() {
+    let runs = scratch("hunt-stale-runs").join("runs");
+    let program = Program::own(&["StaleThenStuck", runs.to_str().unwrap()]);
+    let (done, _) = hunted("stuck", &program, "30s");
+    assert_eq!(done.report["limit_reached"], true, "{}", done.stderr);
+    // On a machine so slow that a run takes long, nothing is recorded.
+    if done.stderr.contains("nothing was recorded") {
+        assert_eq!(done.code, Some(75), "{}", done.stderr);
+        return;
+    }
+    assert_eq!(done.code, Some(66), "{}", done.stderr);
+    let all = list(&done.report, "atomicity");
+    let status = |unit: &Value| unit["status"].as_str().unwrap().to_owned();
+    let said: Vec<String> = all.iter().map(status).collect();
+    assert!(
+        !said.is_empty() && said.iter().all(|s| s != "confirmed"),
+        "{said:?}"
+    );
+    assert!(
+        done.stderr.contains("there was no more time"),
+        "{}",
+        done.stderr
+    );
 }
