@@ -9,7 +9,9 @@ use classfile::is_jdk_name;
 use instrument::{Level, Mode, PREFIX, Request, Rewritten, Site, SiteKind};
 use protocol::control::Cause;
 use protocol::finding::{Line, Skipped, Tried};
+use rustc_hash::{FxBuildHasher, FxHashSet};
 use sha2::{Digest, Sha256};
+use std::hash::BuildHasher;
 use std::sync::Mutex;
 
 /// What was instrumented and what was not.
@@ -21,9 +23,16 @@ pub struct Coverage {
     pub checked: u64,
     pub skipped: u64,
     pub missing_models: Vec<String>,
+    /// Virtual threads share carriers.
+    pub has_carriers: bool,
+    /// Digests of the names of the JDK's classes that the JVM has shown.
+    of_jdk: FxHashSet<u64>,
     /// Java's launcher has loaded the texts of its complaints.
     pub launcher_complained: bool,
 }
+
+/// Loaded when the first virtual thread is made that is to share carriers.
+const CONTINUATION: &str = "java/lang/VirtualThread$VThreadContinuation";
 
 /// Holds the texts of java's launcher, which says little unless it cannot run the program.
 const LAUNCHER_TEXTS: &str = "sun/launcher/LauncherHelper$ResourceBundleHolder";
@@ -124,15 +133,20 @@ impl Agent {
             }
         });
         match done {
-            Some(Ok(rewritten)) => self.note(rewritten),
+            Some(Ok(rewritten)) => {
+                self.shown(&rewritten.name, boot_or_platform);
+                self.note(rewritten)
+            }
             Some(Err(e)) => {
                 let name = class_name(bytes);
+                self.shown(&name, boot_or_platform);
                 let is_jdk = boot_or_platform && self.is_of_jdk(&name, loader);
                 self.owners.note(&name, is_jdk);
                 self.skip(&name, None, &e.to_string());
                 None
             }
             None => {
+                self.shown(&class_name(bytes), boot_or_platform);
                 self.skip(
                     &class_name(bytes),
                     None,
@@ -143,13 +157,46 @@ impl Agent {
         }
     }
 
+    fn shown(&self, class: &str, boot_or_platform: bool) {
+        if boot_or_platform {
+            let mut coverage = self.coverage.lock().unwrap_or_else(|e| e.into_inner());
+            coverage.of_jdk.insert(FxBuildHasher.hash_one(class));
+        }
+    }
+
+    /// JDK 21 to 23 show no agent a class that is loaded while a carrier does something on its own for the
+    /// virtual thread that it carries. The bridge has those loaded before (PhotofinishVirtual.java); if
+    /// there were others, an order of threads may have gone unseen.
+    pub fn tell_unshown(&self, jni: Jni) {
+        let coverage = self.coverage.lock().unwrap_or_else(|e| e.into_inner());
+        if !coverage.has_carriers {
+            return;
+        }
+        let all = self.jvmti.loaded_classes(jni).into_iter();
+        let of_jdk = all.filter(|c| self.is_boot_or_platform(jni, self.jvmti.class_loader(jni, *c)));
+        let names = of_jdk.filter_map(|class| {
+            let signature = self.jvmti.class_signature(class)?;
+            Some(class_of_file(&signature)?.to_owned())
+        });
+        let unshown = names.filter(|name| !coverage.of_jdk.contains(&FxBuildHasher.hash_one(name)));
+        let mut unshown: Vec<String> = unshown.map(|n| encoding::names::dotted(&n)).collect();
+        unshown.sort();
+        if let Some(first) = unshown.first() {
+            let what = match unshown.len() {
+                1 => format!("a class that the JVM showed to no agent ({first})"),
+                n => format!("{n} classes that the JVM showed to no agent ({first}, ...)"),
+            };
+            self.findings.write(Line::Unwatched { what });
+        }
+    }
+
     fn note(&self, rewritten: Rewritten) -> Option<Vec<u8>> {
         for s in &rewritten.skipped {
             self.skip(&rewritten.name, Some(&s.method), &s.why);
         }
         // Loaded when the first virtual thread is made that is to share a carrier with others, which
         // under control happens only where nobody could ask the JVM not to (driver/src/options.rs).
-        if rewritten.name == "java/lang/VirtualThread$VThreadContinuation"
+        if rewritten.name == CONTINUATION
             && let Some(control) = &self.control
         {
             self.findings.write(Line::Unwatched {
@@ -177,6 +224,7 @@ impl Agent {
         }
         let mut coverage = self.coverage.lock().unwrap_or_else(|e| e.into_inner());
         coverage.seen += 1;
+        coverage.has_carriers |= rewritten.name == CONTINUATION;
         coverage.launcher_complained |= rewritten.name == LAUNCHER_TEXTS;
         coverage.missing_models.extend(rewritten.missing_models);
         if rewritten.bytes.is_some() {
@@ -283,6 +331,13 @@ impl Agent {
 /// needed to make sense of it.
 fn followed(sites: &[Site]) -> bool {
     sites.iter().any(|s| s.kind == SiteKind::Method)
+}
+
+/// The class that a signature names, if it comes from a class file: no array, nor a hidden class, whose
+/// name ends with a number of its own.
+fn class_of_file(signature: &str) -> Option<&str> {
+    let class = signature.strip_prefix('L')?.strip_suffix(';')?;
+    (!class.contains('.')).then_some(class)
 }
 
 /// A name for a class that could not be read: what its bytes say, if anything.

@@ -281,7 +281,10 @@ extern "system" fn thread_end(_: RawEnv, env: Jni, thread: Ref) {
 }
 
 extern "system" fn vm_death(_: RawEnv, env: Jni) {
-    with(env, |a, _| a.finish());
+    with(env, |a, jni| {
+        a.tell_unshown(jni);
+        a.finish();
+    });
 }
 
 #[allow(clippy::too_many_arguments)]

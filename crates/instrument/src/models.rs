@@ -534,7 +534,7 @@ pub fn becomes_volatile(class: &str, field: &str) -> bool {
 
 /// Fields of `java.util` that race on purpose and harmlessly: caches of views
 /// that hold nothing but a final reference to their map, documented as such in
-/// `AbstractMap`, the generator behind `Collections.shuffle`, the hash of a `Locale`. The class is
+/// `AbstractMap`, the generator behind `Collections.shuffle`, the hash of a `Locale`, the `ZoneId` of a `TimeZone`. The class is
 /// the one that the access names, often a subclass of the declaring one.
 pub fn races_harmlessly(class: &str, field: &str, desc: &str) -> bool {
     let Some(simple) = class.strip_prefix("java/util/") else {
@@ -552,6 +552,8 @@ pub fn races_harmlessly(class: &str, field: &str, desc: &str) -> bool {
         "r" => simple == "Collections" && desc == "Ljava/util/Random;",
         // Plain since JDK 19; computed from final fields alone.
         "hashCodeValue" => simple == "Locale",
+        // What it is computed from is written where this is emptied, and that race is reported.
+        "zoneId" => simple == "TimeZone",
         _ => false,
     }
 }

@@ -183,6 +183,18 @@ impl Jvmti {
         self.take_references(n, p)
     }
 
+    pub fn loaded_classes<'env>(&self, _: Jni<'env>) -> Vec<Ref<'env>> {
+        let (mut n, mut p) = (0, ptr::null_mut());
+        call!(
+            self,
+            GET_LOADED_CLASSES,
+            (*mut jint, *mut *mut jobject),
+            &mut n,
+            &mut p
+        );
+        self.take_references(n, p)
+    }
+
     pub fn current_thread<'env>(&self, _: Jni<'env>) -> Ref<'env> {
         let mut thread = ptr::null_mut();
         call!(self, GET_CURRENT_THREAD, (*mut jobject), &mut thread);

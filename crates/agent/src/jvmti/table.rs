@@ -31,6 +31,7 @@ pub(super) const GET_METHOD_NAME: usize = 63;
 pub(super) const GET_METHOD_DECLARING_CLASS: usize = 64;
 pub(super) const GET_LINE_NUMBER_TABLE: usize = 69;
 pub(super) const GET_BYTECODES: usize = 74;
+pub(super) const GET_LOADED_CLASSES: usize = 78;
 pub(super) const GET_OBJECT_MONITOR_USAGE: usize = 58;
 pub(super) const GET_STACK_TRACE: usize = 103;
 pub(super) const GET_FRAME_COUNT: usize = 15;

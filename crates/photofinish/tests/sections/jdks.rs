@@ -1,6 +1,7 @@
 //! JDKs later than the one of the other tests, as far as the machine has any.
 
 use std::path::{Path, PathBuf};
+use test_support::jdk::installed;
 use test_support::programs::{Expected, Section, location, names};
 use test_support::trials::{Trial, skipped, trial};
 
@@ -10,29 +11,16 @@ pub fn name_of(java: &Path) -> String {
     home.unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// `java` of every later JDK where Debian puts them.
+/// `java` of every later version that is known here.
 pub fn later() -> Vec<PathBuf> {
-    let homes = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten();
-    let homes = homes.filter_map(|entry| Some(entry.ok()?.path()));
-    let is_later = |home: &PathBuf| {
-        let release = std::fs::read_to_string(home.join("release")).unwrap_or_default();
-        let version = release
-            .lines()
-            .find_map(|line| line.strip_prefix("JAVA_VERSION=\""));
-        let feature = version.and_then(|v| v.split(['.', '"', '-', '+']).next());
-        feature.is_some_and(|f| f.parse::<u32>().is_ok_and(|f| f > 17))
-    };
-    homes
-        .filter(is_later)
-        .map(|home| home.join("bin/java"))
-        .filter(|java| java.exists())
-        .collect()
+    let later = installed().into_iter().filter(|jdk| jdk.feature > 17);
+    later.map(|jdk| jdk.java()).collect()
 }
 
 pub fn trials() -> Vec<Trial> {
     let later = later();
     if later.is_empty() {
-        let reason = "there is no JDK later than 17 below /usr/lib/jvm";
+        let reason = "there is no JDK later than 17 below /usr/lib/jvm, nor in PHOTOFINISH_JDKS";
         let names = ["ordered", "reflection_and_handles"];
         return names
             .map(|name| skipped(format!("jdks::{name}"), reason))

@@ -4,8 +4,9 @@
 use crate::jdks;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
+use test_support::jdk::javac_for;
 use test_support::programs::{
     Detected, Expected, Program, Section, confirm, names, once, repeat, root, scratch, sources,
     verify,
@@ -26,12 +27,10 @@ const CONFIRMED: [&str; 5] = [
 ];
 
 pub fn trials() -> Vec<Trial> {
-    let later = jdks::later().into_iter();
-    let later: Vec<PathBuf> = later
-        .filter(|java| java.with_file_name("javac").exists())
-        .collect();
-    if later.is_empty() {
-        let reason = "there is no JDK later than 17 with a compiler below /usr/lib/jvm";
+    let later = jdks::later();
+    if later.is_empty() || javac_for(21).is_none() {
+        let reason =
+            "there is no JDK later than 17 with a compiler below /usr/lib/jvm, nor in PHOTOFINISH_JDKS";
         return vec![skipped("virtual_threads::all".to_owned(), reason)];
     }
     let mut all = Vec::new();
@@ -42,6 +41,7 @@ pub fn trials() -> Vec<Trial> {
             all.push(trial(name, move || test(java)));
         };
         add("ordered", |java| ordered(java, &[]));
+        add("ordered_after_a_sleep", ordered_after_a_sleep);
         add("ordered_events", |java| {
             ordered(java, &["--detector", "hybrid", "--fail-on", "observed"]);
         });
@@ -65,12 +65,12 @@ pub fn trials() -> Vec<Trial> {
     all
 }
 
-/// The program, compiled by the JDK that runs it; all sections, or one.
-fn program(java: &Path, dir: &str, section: &str) -> Program {
+/// The program, compiled for JDK 21 and later; all sections, or one.
+fn program(dir: &str, section: &str) -> Program {
     let source = root().join("programs/virtual").join(dir).join("src");
-    let classes = once(format!("virtual {dir} {}", java.display()), || {
-        let classes = scratch(&format!("virtual-{dir}-{}", jdks::name_of(java)));
-        let mut javac = Command::new(java.with_file_name("javac"));
+    let classes = once(format!("virtual {dir}"), || {
+        let classes = scratch(&format!("virtual-{dir}"));
+        let mut javac = Command::new(javac_for(21).unwrap());
         javac.args(["-g", "-nowarn", "--release", "21", "-d"]);
         javac.arg(&classes).args(sources(&source));
         assert!(javac.status().unwrap().success());
@@ -92,14 +92,14 @@ fn on<'a>(java: &'a Path, options: &[&'a str]) -> Vec<&'a str> {
 /// All threads were followed and controlled, or the report would have said so.
 fn nothing_missed(found: &Detected) {
     let said = &found.stderr;
-    assert!(!said.contains("not followed"), "{said}");
+    assert!(!said.contains("not watched"), "{said}");
     assert!(!said.contains("not controlled"), "{said}");
 }
 
 fn ordered(java: &Path, options: &[&str]) {
     let runs = repeat().to_string();
     let options = [&["--runs", &runs], options].concat();
-    let found = program(java, "ordered", "").detect(&on(java, &options));
+    let found = program("ordered", "").detect(&on(java, &options));
     let certain = |race: &&Value| race["status"] != "potential";
     let races: Vec<&Value> = found.races().iter().filter(certain).collect();
     assert!(races.is_empty(), "{races:#?}");
@@ -107,9 +107,20 @@ fn ordered(java: &Path, options: &[&str]) {
     nothing_missed(&found);
 }
 
+/// What a carrier is the first to use is followed as well when the program uses it; a JVM for each section.
+fn ordered_after_a_sleep(java: &Path) {
+    let expected = Expected::load("virtual/ordered");
+    let names = expected.sections.iter().map(|s| s.name.as_str());
+    for name in names.filter(|name| name.starts_with("task-after-")) {
+        let found = program("ordered", name).detect(&on(java, &[]));
+        assert_eq!(found.code, Some(0), "{name}: {}", found.stderr);
+        nothing_missed(&found);
+    }
+}
+
 fn nothing_predicted(java: &Path) {
     let command = ["predict", "--java", java.to_str().unwrap()];
-    let found = program(java, "ordered", "").reported(&command);
+    let found = program("ordered", "").reported(&command);
     let races: Vec<&Value> = found.races().iter().collect();
     assert!(races.is_empty(), "{races:#?}");
 }
@@ -133,14 +144,14 @@ fn missing(found: &Detected) -> Vec<String> {
 }
 
 fn racy(java: &Path) {
-    let found = program(java, "racy", "").detect(&on(java, &["--runs", RUNS]));
+    let found = program("racy", "").detect(&on(java, &["--runs", RUNS]));
     assert_eq!(missing(&found), [""; 0], "{}", found.stderr);
     nothing_missed(&found);
 }
 
 fn racy_under_control(java: &Path) {
     let options = ["--runs", RUNS, "--scheduler", "random", "--seed", "1"];
-    let found = program(java, "racy", "").detect(&on(java, &options));
+    let found = program("racy", "").detect(&on(java, &options));
     assert_eq!(missing(&found), [""; 0], "{}", found.stderr);
     nothing_missed(&found);
 }
@@ -148,7 +159,7 @@ fn racy_under_control(java: &Path) {
 fn confirmed(java: &Path, section: &str) {
     let results = tempfile::tempdir().unwrap();
     let options = on(java, &["--trials", "20"]);
-    let found = confirm(&program(java, "racy", section), results.path(), &options);
+    let found = confirm(&program("racy", section), results.path(), &options);
     let statuses: Vec<_> = found.races().iter().map(|r| r["status"].clone()).collect();
     assert!(statuses.contains(&"confirmed".into()), "{}", found.stderr);
     nothing_missed(&found);
@@ -160,7 +171,7 @@ fn explored(java: &Path) {
     for name in ["locks-platform", "locks-virtual"] {
         let results = tempfile::tempdir().unwrap();
         let found = verify(
-            &program(java, "control", name),
+            &program("control", name),
             results.path(),
             &on(java, &[]),
         );
@@ -173,7 +184,7 @@ fn explored(java: &Path) {
 
 fn deadlock(java: &Path) {
     let results = tempfile::tempdir().unwrap();
-    let program = program(java, "control", "deadlock");
+    let program = program("control", "deadlock");
     let found = verify(&program, results.path(), &on(java, &["--stop-at", "first"]));
     assert_eq!(found.code, Some(66), "{}", found.stderr);
     let deadlocks = found.report["deadlocks"].to_string();
@@ -187,7 +198,7 @@ fn deadlock(java: &Path) {
 fn time_is_virtual(java: &Path) {
     for name in ["timed", "parked"] {
         let options = ["--scheduler", "random", "--runs", RUNS];
-        let found = program(java, "control", name).detect(&on(java, &options));
+        let found = program("control", name).detect(&on(java, &options));
         assert_eq!(found.code, Some(0), "{name}: {}", found.stderr);
         nothing_missed(&found);
     }

@@ -11,6 +11,23 @@ final class PhotofinishVirtual {
     /** The container of a thread; 0 in JDKs that have none. */
     private static final long CONTAINER = PhotofinishNative.offset(Thread.class, "container");
 
+    private static final String CONCURRENT = "java.util.concurrent.";
+
+    /**
+     * JDK 21 to 23 show no agent a class that is loaded while a carrier wakes a virtual thread, or sees to it that
+     * one is woken in time: without probes it would order threads unseen in the whole run. These may be used
+     * there first, so they are loaded before a virtual thread starts. (The agent tells if there were others.)
+     */
+    private static final String[] USED_BY_CARRIERS = {
+        "Callable", "CancellationException", "Delayed", "Executors", "Executors$RunnableAdapter", "ForkJoinPool",
+        "ForkJoinPool$WorkQueue", "ForkJoinTask", "ForkJoinWorkerThread", "FutureTask", "FutureTask$WaitNode",
+        "RejectedExecutionException", "RunnableScheduledFuture", "ScheduledThreadPoolExecutor",
+        "ScheduledThreadPoolExecutor$DelayedWorkQueue", "ScheduledThreadPoolExecutor$ScheduledFutureTask",
+        "ThreadPoolExecutor", "ThreadPoolExecutor$Worker", "TimeUnit",
+    };
+
+    private static boolean loaded;
+
     private PhotofinishVirtual() {}
 
     /** Whether the thread runs continuations, and nothing else. */
@@ -28,7 +45,22 @@ final class PhotofinishVirtual {
     }
 
     static void start(PhotofinishThread t, Thread child) {
+        if (!loaded) load();
         if (t != null && child.$pf == null) t.fork(child, true); // else it was started before, and this fails
+    }
+
+    private static void load() {
+        Thread self = Thread.currentThread();
+        PhotofinishThread t = self.$pf;
+        self.$pf = null; // what the runtime asks for its version has probes
+        try {
+            if (Runtime.version().feature() < 24) {
+                for (String name : USED_BY_CARRIERS) PhotofinishNative.find(CONCURRENT.concat(name), null);
+            }
+        } finally {
+            self.$pf = t;
+        }
+        loaded = true;
     }
 
     /** In the thread that ends, while it is mounted for the last time. */

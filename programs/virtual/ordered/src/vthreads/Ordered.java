@@ -15,6 +15,7 @@ import java.util.concurrent.Exchanger;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.Semaphore;
@@ -140,7 +141,54 @@ public final class Ordered {
         }
     }
 
+    /** A sleep that keeps a virtual thread on its carrier: there is a frame of the JVM's below it. */
+    static final class Slow {
+        static final int READY;
+
+        static {
+            try {
+                Thread.sleep(2);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            READY = 42;
+        }
+    }
+
+    /** The same, when native code asks it for a class. */
+    static final class SlowLoader extends ClassLoader {
+        @Override
+        protected Class<?> findClass(String name) throws ClassNotFoundException {
+            try {
+                Thread.sleep(2);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            throw new ClassNotFoundException(name);
+        }
+    }
+
+    /** Carriers use tasks of this kind for threads that sleep; the program does afterwards. */
+    private static void handedByTask(Body sleep) throws Exception {
+        virtual(sleep).join();
+        Map<Data, FutureTask<Integer>> tasks = new ConcurrentHashMap<>();
+        handed(
+                e -> tasks.computeIfAbsent(e, k -> new FutureTask<>(() -> 1)).run(),
+                e -> tasks.computeIfAbsent(e, k -> new FutureTask<>(() -> 1)).get());
+    }
+
     static {
+        // These come first, when nobody has used such a task yet.
+        SECTIONS.put("task-after-initialiser", d -> handedByTask(() -> new Data().expect(Slow.READY - 42)));
+        SECTIONS.put("task-after-native", d -> handedByTask(() -> {
+            try {
+                Class.forName("no.Such", false, new SlowLoader());
+                throw new AssertionError();
+            } catch (ClassNotFoundException e) {
+                // on purpose
+            }
+        }));
+        SECTIONS.put("task-after-sleep", d -> handedByTask(() -> Thread.sleep(2)));
         SECTIONS.put("start", d -> {
             d.write();
             virtual(d::expect).join();
