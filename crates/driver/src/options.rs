@@ -35,11 +35,21 @@ const CONTROL_INTRINSICS: &str =
 const CONTROL_FLAGS: &[&str] = &[
     // The next flag is an experimental one.
     "-XX:+UnlockExperimentalVMOptions",
-    // Identity hashes that count up instead of random ones: a run repeats.
-    "-XX:hashCode=3",
+    // Numbers of threads are given to those of the JVM, too, and so are beginnings of their identity
+    // hashes: it makes them all when it starts, and not when it has much to do.
+    "-XX:-UseDynamicNumberOfCompilerThreads",
+    "-XX:-UseDynamicNumberOfGCThreads",
     // A file that the JVM keeps about itself, of no use to anybody here.
     "-XX:-UsePerfData",
 ];
+
+/// Identity hashes of controlled runs: each thread has a sequence of its own, which threads that are not
+/// controlled do not disturb.
+const HASHES_BY_THREAD: &str = "-XX:hashCode=5";
+
+/// The same where one JVM makes many executions, each with new threads: they count up, so that they
+/// remain in order.
+const HASHES_IN_ORDER: &str = "-XX:hashCode=3";
 
 /// A further flag of controlled runs: each virtual thread has a thread of the system's to itself, as HotSpot
 /// does it where it knows no continuations, so that one can be stopped without the others.
@@ -83,6 +93,11 @@ pub fn jvm_flags(options: &RunRequest, feature: Option<u32>) -> Vec<String> {
     } else {
         &[]
     };
+    let hashes = match explores || is_worker {
+        true => &HASHES_IN_ORDER,
+        false => &HASHES_BY_THREAD,
+    };
+    let more = more.iter().chain(serial.then_some(hashes));
     let flags = FLAGS.iter().chain(more).chain(counts).chain(short);
     let bound = serial && feature.is_some_and(|feature| feature >= VIRTUAL_THREADS);
     let flags = flags.chain(bound.then_some(&BOUND_THREADS));
@@ -146,7 +161,7 @@ mod tests {
             let flags = jvm_flags(&options, Some(21));
             flags.iter().any(|flag| flag.contains(text))
         };
-        assert!(has("pct", "_identityHashCode") && has("pct", "hashCode=3"));
+        assert!(has("pct", "_identityHashCode") && has("pct", "hashCode=5"));
         for free in ["contest", "drfinder"] {
             assert!(!has(free, "hashCode"), "a free-running program");
         }

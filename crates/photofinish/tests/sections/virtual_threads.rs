@@ -8,20 +8,21 @@ use std::path::Path;
 use std::process::Command;
 use test_support::jdk::javac_for;
 use test_support::programs::{
-    Detected, Expected, Program, Section, confirm, names, once, repeat, root, scratch, sources,
-    verify,
+    Detected, Expected, Program, Section, confirm, finish, names, once, photofinish, repeat, root,
+    scratch, sources, thorough, verify,
 };
 use test_support::trials::{Trial, skipped, trial};
 
 /// Runs in which every race must have been seen.
 const RUNS: &str = "5";
 
-/// Sections of `racy` that are confirmed here: two virtual threads, one and a platform thread, tasks, and
+/// Sections of `racy` that are confirmed here, if each is once: two virtual threads, one and a platform thread, tasks, and
 /// two that never meet by themselves.
-const CONFIRMED: [&str; 5] = [
+const CONFIRMED: [&str; 6] = [
     "twoVirtual",
     "virtualAndPlatform",
     "executorTasks",
+    "executorExpired",
     "afterSleep",
     "startedElsewhere",
 ];
@@ -29,8 +30,7 @@ const CONFIRMED: [&str; 5] = [
 pub fn trials() -> Vec<Trial> {
     let later = jdks::later();
     if later.is_empty() || javac_for(21).is_none() {
-        let reason =
-            "there is no JDK later than 17 with a compiler below /usr/lib/jvm, nor in PHOTOFINISH_JDKS";
+        let reason = "there is no JDK later than 17 with a compiler below /usr/lib/jvm, nor in PHOTOFINISH_JDKS";
         return vec![skipped("virtual_threads::all".to_owned(), reason)];
     }
     let mut all = Vec::new();
@@ -54,7 +54,9 @@ pub fn trials() -> Vec<Trial> {
         add("explored_like_platform_threads", explored);
         add("deadlock_names_them", deadlock);
         add("time_is_virtual", time_is_virtual);
-        for name in CONFIRMED {
+        let racy = Expected::for_trials("virtual/racy");
+        let of_racy = racy.sections.iter().map(|section| section.name.as_str());
+        for name in of_racy.filter(|name| thorough() || CONFIRMED.contains(name)) {
             let title = format!(
                 "virtual_threads::{}::confirmed::{name}",
                 jdks::name_of(java)
@@ -160,9 +162,17 @@ fn confirmed(java: &Path, section: &str) {
     let results = tempfile::tempdir().unwrap();
     let options = on(java, &["--trials", "20"]);
     let found = confirm(&program("racy", section), results.path(), &options);
-    let statuses: Vec<_> = found.races().iter().map(|r| r["status"].clone()).collect();
-    assert!(statuses.contains(&"confirmed".into()), "{}", found.stderr);
+    let mut races = found.races().iter();
+    let confirmed = races.find(|race| race["status"] == "confirmed");
+    let confirmed = confirmed.unwrap_or_else(|| panic!("{}", found.stderr));
     nothing_missed(&found);
+    for _ in 0..repeat() {
+        let mut tool = photofinish();
+        tool.args(["replay", confirmed["id"].as_str().unwrap(), "--results"]);
+        let done = finish(tool.arg(results.path()), "");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(said.contains("the same run again"), "{section}: {said}");
+    }
 }
 
 /// As many executions as with platform threads, and all of them.
@@ -170,11 +180,7 @@ fn explored(java: &Path) {
     let expected = Expected::load("virtual/control");
     for name in ["locks-platform", "locks-virtual"] {
         let results = tempfile::tempdir().unwrap();
-        let found = verify(
-            &program("control", name),
-            results.path(),
-            &on(java, &[]),
-        );
+        let found = verify(&program("control", name), results.path(), &on(java, &[]));
         let exploration = &found.report["exploration"];
         assert_eq!(exploration["complete"], true, "{name}: {}", found.stderr);
         let wanted = expected.section(name).executions.unwrap();
