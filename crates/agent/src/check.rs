@@ -80,6 +80,14 @@ pub struct Query<'a> {
     pub index: i32,
 }
 
+/// Whose epochs these are cannot be told (see [`crate::threads`]).
+fn one_of_several() -> finding::Thread {
+    finding::Thread {
+        name: "one of too many threads to tell apart".to_owned(),
+        ..finding::Thread::default()
+    }
+}
+
 impl Agent {
     /// Answers below the clock; whether there was no race.
     pub fn check(&self, jni: Jni, q: Query) -> bool {
@@ -249,34 +257,41 @@ impl Agent {
         let mut stacks = self.stacks.lock().unwrap_or_else(|e| e.into_inner());
         let now = self.at_statement(q.site, stacks.current(&self.jvmti));
         let threads = self.threads.lock().unwrap_or_else(|e| e.into_inner());
-        let epoch = bridge_epoch(q.epoch);
-        let then = stacks.of_access(prior.stamp.site, prior.stamp.epoch);
+        let then = stacks
+            .of_access(prior.stamp.site, prior.stamp.epoch)
+            .filter(|_| !threads.is_shared(prior.stamp.epoch));
         let other = then.map(|sample| &*sample.stack);
         if !self.is_watched(&now) || other.is_some_and(|s| !self.is_watched(s)) {
             return false;
         }
         let access =
-            |op: bool, site: u32, epoch: Epoch, stack: &[Frame], locks: Option<&str>| Access {
-                op: AccessOp::new(op),
-                thread: threads
-                    .of_epoch(epoch)
-                    .map(|t| self.told_thread(t))
-                    .unwrap_or_default(),
-                frame: { self.frame_of(site, stack) }
-                    .map(|f| self.told_frame(&f))
-                    .unwrap_or_default(),
-                stack: self.told(stack),
-                // Whoever knows the locks knows the stack.
-                stack_exact: locks.is_some(),
-                locks: locks.map(|l| l.lines().map(str::to_owned).collect()),
-                holders: self.holders(site, stack),
+            |op: bool, site: u32, thread: Option<&Thread>, stack: &[Frame], locks: Option<&str>| {
+                Access {
+                    op: AccessOp::new(op),
+                    thread: thread.map_or_else(one_of_several, |t| self.told_thread(t)),
+                    frame: { self.frame_of(site, stack) }
+                        .map(|f| self.told_frame(&f))
+                        .unwrap_or_default(),
+                    stack: self.told(stack),
+                    // Whoever knows the locks knows the stack.
+                    stack_exact: locks.is_some(),
+                    locks: locks.map(|l| l.lines().map(str::to_owned).collect()),
+                    holders: self.holders(site, stack),
+                }
             };
         let Stamp { epoch: when, site } = prior.stamp;
+        let who = threads.of_epoch(when);
         let first = match then {
-            Some(sample) => access(prior.write, site, when, &sample.stack, Some(&*sample.locks)),
-            None => access(prior.write, site, when, &self.way_to(site, &stacks), None),
+            Some(sample) => access(prior.write, site, who, &sample.stack, Some(&*sample.locks)),
+            None => access(prior.write, site, who, &self.way_to(site, &stacks), None),
         };
-        let second = access(q.write, q.site, epoch, &now, Some(held.as_str()));
+        let second = access(
+            q.write,
+            q.site,
+            threads.get(q.clock.id()),
+            &now,
+            Some(held.as_str()),
+        );
         self.findings.write(Line::Race(Box::new(Race {
             detector: self.options.mode.name().to_owned(),
             sites: Some([prior.stamp.site, q.site].map(u64::from)),

@@ -173,7 +173,8 @@ impl Agent {
             return;
         }
         let all = self.jvmti.loaded_classes(jni).into_iter();
-        let of_jdk = all.filter(|c| self.is_boot_or_platform(jni, self.jvmti.class_loader(jni, *c)));
+        let of_jdk =
+            all.filter(|c| self.is_boot_or_platform(jni, self.jvmti.class_loader(jni, *c)));
         let names = of_jdk.filter_map(|class| {
             let signature = self.jvmti.class_signature(class)?;
             Some(class_of_file(&signature)?.to_owned())

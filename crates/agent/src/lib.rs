@@ -195,7 +195,13 @@ impl Agent {
         std::process::exit(70);
     }
 
-    fn start_thread(&self, thread: Ref, parent: Option<RawClock>, system: bool) -> RawClock {
+    fn start_thread(
+        &self,
+        thread: Ref,
+        parent: Option<RawClock>,
+        system: bool,
+        is_virtual: bool,
+    ) -> RawClock {
         let created = match parent {
             Some(_) => self
                 .stacks
@@ -206,7 +212,7 @@ impl Agent {
         };
         let (name, in_system) = self.jvmti.thread(thread);
         let mut threads = self.threads.lock().unwrap_or_else(|e| e.into_inner());
-        let clock = threads.start(parent, name, system || in_system, created);
+        let clock = threads.start(parent, name, system || in_system, created, is_virtual);
         self.counters
             .slots
             .store(threads.slot_count() as i32, Ordering::Release);
@@ -261,8 +267,7 @@ impl Agent {
         };
         if forced_reuse > 0 {
             self.findings.warn(format!(
-                "more than {} threads: {forced_reuse} of them shared places in vector clocks, so races with them may be missed",
-                memory::MAX_SLOTS,
+                "too many threads whose ends the others do not know of: {forced_reuse} shared places in vector clocks, so races with them may be missed",
             ));
         }
         let sites = self.sites.count();

@@ -18,6 +18,9 @@ pub const MAX_SLOTS: usize = stamp::SHARED as usize;
 /// What starts on a line of the processor's cache does not share it.
 const LINE: usize = 64;
 
+/// Clocks that are made together.
+const SEVERAL: usize = 64;
+
 /// Zeroed memory that is never given back, at the start of a cache line.
 fn leak(bytes: usize) -> *mut u8 {
     // Asked for a larger alignment, the allocator would write the zeros itself,
@@ -94,7 +97,25 @@ impl RawClock {
     }
 
     fn with_slots(count: usize) -> RawClock {
-        let memory = leak(size_of::<ClockHeader>() + count * size_of::<AtomicU32>());
+        RawClock::place(leak(RawClock::size(count)), count)
+    }
+
+    /// Many clocks, when there will be no more slots than these. Compiled code may look at any slot
+    /// before it sees that a word means none: so there is room behind the last clock.
+    pub fn several(slots: usize) -> Vec<RawClock> {
+        let size = RawClock::size(slots);
+        let memory = leak(size * SEVERAL + RawClock::size(MAX_SLOTS + 1));
+        let at = |i| RawClock::place(memory.wrapping_add(i * size), slots);
+        (0..SEVERAL).map(at).collect()
+    }
+
+    /// In bytes, whole lines.
+    fn size(slots: usize) -> usize {
+        (size_of::<ClockHeader>() + slots * size_of::<AtomicU32>()).next_multiple_of(LINE)
+    }
+
+    /// A clock in zeroed memory of its size.
+    fn place(memory: *mut u8, count: usize) -> RawClock {
         // SAFETY: zeroed memory of that size at the start of a cache line is a valid
         // header, and is never freed.
         let header = unsafe { &*memory.cast::<ClockHeader>() };
@@ -134,7 +155,7 @@ impl RawClock {
         }
     }
 
-    /// Its thread has ended.
+    /// Its thread has ended, and nobody takes its place.
     pub fn clear(self) {
         for slot in self.slots {
             slot.store(0, Ordering::Relaxed);
@@ -158,6 +179,11 @@ impl RawClock {
         self.header.start.store(start, Ordering::Relaxed);
     }
 
+    /// The slot is that of other living threads, too.
+    pub fn share(self) {
+        self.header.shares.store(1, Ordering::Relaxed);
+    }
+
     /// The innermost methods of the relation that the thread is in. It goes on
     /// meanwhile: they may be of two moments.
     pub fn frames(self) -> [u32; 2] {
@@ -169,6 +195,11 @@ impl RawClock {
     pub fn clear_frames(self) {
         self.header.frame.store(0, Ordering::Relaxed);
         self.header.caller.store(0, Ordering::Relaxed);
+    }
+
+    #[cfg(test)]
+    pub fn slot(self) -> Tid {
+        self.header.slot.load(Ordering::Relaxed) as Tid
     }
 
     pub fn id(self) -> u32 {
@@ -260,6 +291,18 @@ mod tests {
             assert_eq!(again.slots.len(), clock.slots.len());
             assert_eq!(clock.address() % LINE as i64, 0);
         }
+    }
+
+    #[test]
+    fn clocks_that_are_made_together_lie_apart() {
+        let clocks = RawClock::several(3);
+        for (i, clock) in (1..).zip(&clocks) {
+            clock.introduce(i, 2, 1);
+            clock.set(2, i);
+        }
+        let told = clocks.iter().map(|c| (c.id(), c.get(2), c.get(0)));
+        assert!(told.eq((1..=SEVERAL as u32).map(|i| (i, i.into(), 0))));
+        assert!(clocks.iter().all(|c| c.address() % LINE as i64 == 0));
     }
 
     #[test]

@@ -3,10 +3,15 @@
 //!
 //! A slot is given to a new thread only if that thread, when it starts,
 //! already knows the last epoch of the slot's former owner: then nothing can
-//! tell the two apart. When slots run out, the slot of the longest dead thread
-//! is taken all the same (races with that thread may be missed, none is
-//! invented), and counted. Where accesses become events nobody asks for slots,
-//! and a thread has a header only.
+//! tell the two apart. When there are as many slots as there will be, the slot of a thread that is
+//! long dead is taken all the same, and the new thread knows what that one knew, as if it had waited for its
+//! end; where none is dead, threads that live at once share the last few slots, which no thread
+//! ever has to itself. Both may hide races, and never make one up; they are counted. Where
+//! accesses become events nobody asks for slots, and a thread has a header only.
+//!
+//! What orders threads costs time and memory in proportion to the slots. Platform threads may have as many as
+//! stamps can tell apart. Virtual threads come by the thousand, and whoever starts them rarely knows of their
+//! ends: they get no new slot where there are [`ENOUGH`].
 
 use crate::memory::{MAX_SLOTS, RawClock};
 use crate::stacks::Frame;
@@ -16,6 +21,12 @@ use std::sync::Arc;
 
 /// Slots of dead threads that a new one asks for.
 const MOST_LOOKED_AT: usize = 256;
+
+/// As many slots as virtual threads make do with.
+const ENOUGH: usize = 448;
+
+/// Slots that living threads share, if they do.
+const SHARED: usize = 64;
 
 #[derive(Clone, Debug)]
 pub struct Thread {
@@ -49,8 +60,15 @@ pub struct Threads {
     slots: Vec<Slot>,
     /// Slots of dead threads with their last clock, oldest first.
     free: VecDeque<(Tid, u64)>,
-    /// Clocks of dead threads that had no slot of their own.
+    /// Clocks that no thread has now, of threads without a slot of their own.
     spare: Vec<RawClock>,
+    /// The first of the slots that living threads share; none comes after these.
+    shared: Option<usize>,
+    /// How many threads have been given one of them, the clocks that these had, and in each of the slots the last
+    /// epoch of those that have ended.
+    sharing: usize,
+    sharers: Vec<RawClock>,
+    ended: Vec<u64>,
     events: bool,
     pub forced_reuse: u64,
 }
@@ -70,6 +88,7 @@ impl Threads {
         name: String,
         system: bool,
         created: Arc<[Frame]>,
+        is_virtual: bool,
     ) -> RawClock {
         let id = self.all.len() as u32;
         let creator = parent.map(RawClock::id);
@@ -96,34 +115,70 @@ impl Threads {
             let looked_at = MOST_LOOKED_AT.min(self.free.len());
             self.free.rotate_left(looked_at);
         }
-        let place = place.or_else(|| {
-            let full = self.slots.len() >= MAX_SLOTS && !self.free.is_empty();
-            self.forced_reuse += u64::from(full);
-            full.then_some(0)
-        });
-        let (slot, start) = match place.and_then(|at| self.free.remove(at)) {
-            Some((slot, last)) => (slot, last + 1),
-            None if self.slots.len() < MAX_SLOTS => {
-                self.slots.push(Slot {
-                    clock: RawClock::new(),
-                    owners: vec![],
-                });
-                ((self.slots.len() - 1) as Tid, 1)
-            }
-            None => {
-                // More living threads than slots: this one shares the last.
-                self.forced_reuse += 1;
-                let clock = self.spare.pop().unwrap_or_else(RawClock::new);
-                clock.clear();
-                clock.introduce(id, (MAX_SLOTS - 1) as Tid, 1);
-                return clock;
-            }
+        let wanted = place.is_none() && self.shared.is_none();
+        let most = if is_virtual {
+            ENOUGH
+        } else {
+            MAX_SLOTS - SHARED
         };
-        let place = &mut self.slots[usize::from(slot)];
-        place.owners.push((start, id));
-        place.clock.clear();
-        place.clock.introduce(id, slot, start as u32);
-        place.clock
+        if wanted && self.slots.len() < most {
+            self.slots.push(Slot {
+                clock: RawClock::new(),
+                owners: vec![(1, id)],
+            });
+            return self.introduced(self.slots.len() - 1, id, 1);
+        }
+        if wanted {
+            self.add_shared();
+        }
+        let place = place.or_else(|| {
+            self.forced_reuse += 1;
+            (!self.free.is_empty()).then_some(0)
+        });
+        match place.and_then(|at| self.free.remove(at)) {
+            Some((slot, last)) => {
+                let slot = usize::from(slot);
+                if let Some(slot) = self.slots.get_mut(slot) {
+                    slot.owners.push((last + 1, id));
+                }
+                self.introduced(slot, id, last as u32 + 1)
+            }
+            None => self.start_sharing(id),
+        }
+    }
+
+    /// The clock of a slot, which still holds what the last thread knew that had it.
+    fn introduced(&self, slot: usize, id: u32, start: u32) -> RawClock {
+        let clock = self.slots[slot].clock;
+        clock.introduce(id, slot as Tid, start);
+        clock
+    }
+
+    /// There will be no more slots.
+    fn add_shared(&mut self) {
+        self.shared = Some(self.slots.len());
+        for _ in 0..SHARED {
+            self.slots.push(Slot {
+                clock: RawClock::header(), // of no thread
+                owners: vec![],
+            });
+        }
+        self.ended = vec![0; SHARED];
+    }
+
+    /// More living threads than slots: this one gets a clock of its own, and one of the shared slots.
+    fn start_sharing(&mut self, id: u32) -> RawClock {
+        let first = self.shared.unwrap_or_default();
+        let slot = first + self.sharing % SHARED;
+        self.sharing += 1;
+        if self.spare.is_empty() {
+            self.spare = RawClock::several(self.slots.len());
+            self.sharers.extend(&self.spare);
+        }
+        let clock = self.spare.pop().unwrap_or_else(RawClock::new);
+        clock.introduce(id, slot as Tid, 1);
+        clock.share();
+        clock
     }
 
     pub fn end(&mut self, slot: Tid, clock: RawClock) {
@@ -134,14 +189,26 @@ impl Threads {
         {
             self.free.push_back((slot, clock.get(slot)));
         } else {
+            let first = self.shared.unwrap_or_default();
+            if let Some(last) = self.ended.get_mut(usize::from(slot).wrapping_sub(first)) {
+                *last = clock.get(slot).max(*last);
+            }
+            clock.clear();
             self.spare.push(clock);
         }
     }
 
     /// Makes a clock know all that every thread has done until now.
     pub fn raise_to_now(&self, clock: RawClock) {
-        for (slot, s) in (0..).zip(&self.slots) {
-            let now = s.clock.get(slot);
+        let own = (0..)
+            .zip(&self.slots)
+            .map(|(slot, s)| (slot, s.clock.get(slot)));
+        let from = self.shared.unwrap_or_default() as Tid;
+        let ended = (from..).zip(self.ended.iter().copied());
+        let shared = from..from + self.ended.len() as Tid;
+        let sharing = { self.sharers.iter() }
+            .flat_map(|sharer| shared.clone().map(move |slot| (slot, sharer.get(slot))));
+        for (slot, now) in own.chain(ended).chain(sharing) {
             if now > clock.get(slot) {
                 clock.set(slot, now as u32);
             }
@@ -152,7 +219,13 @@ impl Threads {
         self.slots.len()
     }
 
-    /// Who ran in this epoch.
+    /// Whether any of several threads may have run in this epoch.
+    pub fn is_shared(&self, epoch: Epoch) -> bool {
+        self.shared
+            .is_some_and(|first| usize::from(epoch.tid()) >= first)
+    }
+
+    /// Who ran in this epoch, if that is known.
     pub fn of_epoch(&self, epoch: Epoch) -> Option<&Thread> {
         let owners = &self.slots.get(usize::from(epoch.tid()))?.owners;
         let at = owners.partition_point(|(start, _)| *start <= epoch.clock());
@@ -188,7 +261,69 @@ mod tests {
     use super::*;
 
     fn start(threads: &mut Threads, parent: Option<RawClock>) -> RawClock {
-        threads.start(parent, "t".into(), false, Arc::new([]))
+        threads.start(parent, "t".into(), false, Arc::new([]), false)
+    }
+
+    fn start_virtual(threads: &mut Threads, parent: RawClock) -> RawClock {
+        threads.start(Some(parent), "".into(), false, Arc::new([]), true)
+    }
+
+    /// Nobody knows of their ends.
+    #[test]
+    fn virtual_threads_make_do_with_some_slots() {
+        let mut threads = Threads::default();
+        let main = start(&mut threads, None);
+        for _ in 0..3 * ENOUGH {
+            let thread = start_virtual(&mut threads, main);
+            let slot = thread.slot();
+            thread.set(slot, thread.get(slot) as u32 + 1);
+            threads.end(slot, thread);
+        }
+        assert_eq!(threads.slot_count(), ENOUGH + SHARED);
+        assert_eq!(threads.forced_reuse, 2 * ENOUGH as u64 + 1);
+        // What the thread knew whose slot it has, the next one knows as well.
+        let last = start_virtual(&mut threads, main);
+        last.set(5, 77);
+        threads.end(last.slot(), last);
+        let next = (1..ENOUGH).map(|_| start_virtual(&mut threads, main));
+        let next: Vec<RawClock> = next.collect();
+        assert_eq!(next.iter().filter(|clock| clock.get(5) == 77).count(), 1);
+        let shares = |clock: &RawClock| threads.is_shared(Epoch::new(clock.slot(), 1));
+        assert!(!next.iter().any(shares));
+    }
+
+    #[test]
+    fn living_threads_share_slots_that_nobody_has_alone() {
+        let mut threads = Threads::default();
+        let main = start(&mut threads, None);
+        let all: Vec<RawClock> = (1..ENOUGH + 3 * SHARED)
+            .map(|_| start_virtual(&mut threads, main))
+            .collect();
+        let slots: Vec<Tid> = all.iter().map(|clock| clock.slot()).collect();
+        assert_eq!(
+            slots[ENOUGH - 1..][..SHARED],
+            slots[ENOUGH + SHARED - 1..][..SHARED]
+        );
+        let mut addresses: Vec<i64> = all.iter().map(|clock| clock.address()).collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        assert_eq!(addresses.len(), all.len());
+        let (first, second) = (all[ENOUGH - 1], all[ENOUGH + SHARED - 1]);
+        let slot = first.slot();
+        assert!(threads.is_shared(Epoch::new(slot, 1)));
+        assert!(!threads.is_shared(Epoch::new(slots[ENOUGH - 2], 1)));
+        assert!(threads.of_epoch(Epoch::new(slot, 1)).is_none());
+        first.set(slot, 30);
+        second.set(slot, 20);
+        threads.end(slot, first);
+        threads.raise_to_now(main);
+        assert_eq!(main.get(slot), 30, "of all, those that have ended too");
+        second.set(slot, 40);
+        threads.raise_to_now(main);
+        assert_eq!(main.get(slot), 40);
+        let third = start_virtual(&mut threads, main);
+        assert_eq!(third.address(), first.address(), "clocks are used again");
+        assert_eq!(third.get(slot), 0);
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub struct ClockHeader {
     /// The new write and read words that a check has decided on.
     pub new_write: AtomicU64,
     pub new_read: AtomicU64,
+    /// Whether living threads share the slot.
+    pub shares: AtomicU32,
 }
 
 /// The table of sites: an entry each, of three words, a count and a place.
@@ -108,6 +110,7 @@ pub mod clock {
     pub const LIMIT: usize = HEADER - offset_of!(Header, limit);
     pub const NEW_WRITE: usize = HEADER - offset_of!(Header, new_write);
     pub const NEW_READ: usize = HEADER - offset_of!(Header, new_read);
+    pub const SHARES: usize = HEADER - offset_of!(Header, shares);
 }
 
 /// A row of `PhotofinishLayout`: the offset of a field, then the offsets of its

@@ -68,6 +68,7 @@ fn groups() -> Vec<Group> {
             LIMIT = clock::LIMIT,
             NEW_WRITE = clock::NEW_WRITE,
             NEW_READ = clock::NEW_READ,
+            SHARES = clock::SHARES,
         }
         "Arguments of PhotofinishNative.address." int "ADDRESS_" {
             SITES = Shared::Sites,

@@ -58,9 +58,10 @@ pub(super) extern "system" fn allocate(
     thread: Ref,
     parent: Clock,
     system: jboolean,
+    is_virtual: jboolean,
 ) -> jlong {
     with(env, |a, jni| {
-        let clock = a.start_thread(thread, parent.get(), system != 0);
+        let clock = a.start_thread(thread, parent.get(), system != 0, is_virtual != 0);
         if let Some(hidden) = &a.hidden
             && system == 0
         {

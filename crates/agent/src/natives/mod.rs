@@ -55,7 +55,7 @@ macro_rules! natives {
 natives! {
     "address" (I) J => detection::address;
     "arrayBase" ("Ljdk/internal/misc/Unsafe;" "Ljava/lang/Class;") J => detection::array_base;
-    "allocate" ("Ljava/lang/Thread;" C Z) J => detection::allocate;
+    "allocate" ("Ljava/lang/Thread;" C Z Z) J => detection::allocate;
     "endThread" (I C) V => detection::end_thread;
     "enterTest" (C I) V => detection::enter_test;
     "runDirectory" () "Ljava/lang/String;" => detection::run_directory;

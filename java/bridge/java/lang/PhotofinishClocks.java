@@ -41,7 +41,9 @@ final class PhotofinishClocks {
             known = new int[n + 2];
             U.copyMemory(null, t.clock, known, INTS, 4L * n);
             known[n] = t.slot;
-            known[n + 1] = (int) (t.epoch >>> 12);
+            // Of a slot that several threads share no epoch says what else is known.
+            boolean shares = U.getInt(t.clock - CLOCK_SHARES) != 0;
+            known[n + 1] = shares ? Integer.MAX_VALUE : (int) (t.epoch >>> 12);
             t.frozen = known;
         }
         U.storeFence();
@@ -148,25 +150,37 @@ final class PhotofinishClocks {
 
     /** Release that others may have made before without our knowing. */
     static int[] releaseInto(PhotofinishThread t, int[] old) {
+        int[] joined = joined(t, old);
+        tick(t);
+        return joined;
+    }
+
+    /** What the thread knows, and what stands there. */
+    static int[] joined(PhotofinishThread t, int[] old) {
         int[] joined = snapshot(t);
         if (old != null) {
             for (int i = 0; i < old.length; i++) {
                 if (old[i] > joined[i]) joined[i] = old[i];
             }
         }
-        tick(t);
         return joined;
     }
 
+    /**
+     * What stands in the child's clock is what the thread knew that had the slot before; so the child knows that, too,
+     * and who knows the child's epochs knows all that came before in the slot.
+     */
     static void inherit(PhotofinishThread child, PhotofinishThread parent) {
         int own = U.getInt(child.clock + CLOCK_SLOT_BYTES * child.slot);
-        U.copyMemory(parent.clock, child.clock, 4L * PhotofinishNative.slots());
-        int known = U.getInt(child.clock + CLOCK_SLOT_BYTES * child.slot);
-        if (own > known) {
-            U.putInt(child.clock + CLOCK_SLOT_BYTES * child.slot, own);
-        } else { // more threads than slots: the child shares one, and must not forget what it knows of it
-            child.epoch = (long) known << STAMP_SLOT_BITS | child.slot;
+        int n = PhotofinishNative.slots();
+        for (int i = 0; i < n; i++) {
+            int known = U.getInt(parent.clock + CLOCK_SLOT_BYTES * i);
+            long at = child.clock + CLOCK_SLOT_BYTES * i;
+            if (known > U.getInt(at)) U.putInt(at, known);
         }
+        int known = U.getInt(child.clock + CLOCK_SLOT_BYTES * child.slot);
+        // It shares the slot with others, and must not forget what it knows of them.
+        if (known > own) child.epoch = (long) known << STAMP_SLOT_BITS | child.slot;
         tick(parent);
     }
 
@@ -182,12 +196,7 @@ final class PhotofinishClocks {
         int[] joined;
         do {
             old = (int[]) U.getReferenceVolatile(base, off);
-            joined = snapshot(t);
-            if (old != null) {
-                for (int i = 0; i < old.length; i++) {
-                    if (old[i] > joined[i]) joined[i] = old[i];
-                }
-            }
+            joined = joined(t, old);
         } while (!U.compareAndSetReference(base, off, old, joined));
         if (tries) t.tries(joined, old);
         tick(t);

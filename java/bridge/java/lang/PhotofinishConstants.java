@@ -35,6 +35,7 @@ final class PhotofinishConstants {
     static final long CLOCK_LIMIT = 40;
     static final long CLOCK_NEW_WRITE = 32;
     static final long CLOCK_NEW_READ = 24;
+    static final long CLOCK_SHARES = 16;
 
     // Arguments of PhotofinishNative.address.
     static final int ADDRESS_SITES = 0;

@@ -246,6 +246,18 @@ final class PhotofinishLocks {
         }
     }
 
+    /** Of a thread that ends and has no further epoch: who acquires the object knows all that it did. */
+    static void lastRelease(PhotofinishThread t, Object o) {
+        PhotofinishShadow s = PhotofinishTable.near(t, o, 0);
+        if (PhotofinishNative.EVENTS) {
+            PhotofinishEvents.sync(t, EVENT_SYNC_RELEASE, 0, PhotofinishEvents.shadowId(s));
+        } else {
+            synchronized (s) {
+                s.syncClock = PhotofinishClocks.joined(t, s.syncClock);
+            }
+        }
+    }
+
     static void syncAcquire(PhotofinishThread t, Object o, int site) {
         PhotofinishShadow s = PhotofinishTable.near(t, o, site);
         if (PhotofinishNative.EVENTS) {

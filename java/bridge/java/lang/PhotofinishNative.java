@@ -63,7 +63,7 @@ final class PhotofinishNative {
     }
 
     static PhotofinishThread newThread(Thread thread, PhotofinishThread parent, boolean system, boolean virtual) {
-        long clock = allocate(thread, parent == null ? 0 : parent.clock, system);
+        long clock = allocate(thread, parent == null ? 0 : parent.clock, system, virtual);
         int id = U.getInt(clock - CLOCK_ID);
         return new PhotofinishThread(id, U.getInt(clock - CLOCK_SLOT), clock, U.getInt(clock - CLOCK_START), virtual);
     }
@@ -238,7 +238,7 @@ final class PhotofinishNative {
 
     private static native long arrayBase(Unsafe u, Class<?> array);
 
-    private static native long allocate(Thread thread, long parentClock, boolean system);
+    private static native long allocate(Thread thread, long parentClock, boolean system, boolean virtual);
 
     static native void endThread(int slot, long clock);
 

@@ -303,7 +303,7 @@ public final class PhotofinishThread {
     }
 
     private void end() {
-        if (!virtual) PhotofinishLocks.syncRelease(this, ENDED, 0); // the VM never waits for virtual ones
+        if (!virtual) PhotofinishLocks.lastRelease(this, ENDED); // the VM never waits for virtual ones
         if (PhotofinishNative.EVENTS) {
             PhotofinishEvents.end(this);
             ended = new int[0][];

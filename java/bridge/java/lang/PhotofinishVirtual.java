@@ -69,7 +69,7 @@ final class PhotofinishVirtual {
         Object container = CONTAINER > 0 ? U.getReference(self, CONTAINER) : null;
         // That of an executor or a scope, which somebody may wait for; nobody waits for all threads.
         if (container != null && !container.getClass().getName().startsWith("jdk.internal.vm.")) {
-            PhotofinishLocks.syncRelease(t, container, 0);
+            PhotofinishLocks.lastRelease(t, container);
         }
         PhotofinishThread.gone(self);
     }
