@@ -30,9 +30,15 @@ final class PhotofinishVirtual {
 
     private PhotofinishVirtual() {}
 
-    /** Whether the thread runs continuations, and nothing else. */
+    /**
+     * Whether the thread runs continuations, or makes them ready to run, and nothing else. From JDK 24 on a virtual
+     * thread that waits for a monitor goes on when "VirtualThread-unblocker" has been told: if that thread had
+     * state, it would wait itself, for a monitor of the bridge's that is about to be such a thread's.
+     */
     static boolean isCarrier(Thread thread) {
-        return thread.getClass().getName().equals("jdk.internal.misc.CarrierThread");
+        String kind = thread.getClass().getName();
+        return kind.equals("jdk.internal.misc.CarrierThread")
+                || kind.equals("jdk.internal.misc.InnocuousThread") && thread.getName().startsWith("VirtualThread-un");
     }
 
     /** For the agent: whether the current thread is virtual, and on a carrier. */
