@@ -169,7 +169,8 @@ fn confirmed(java: &Path, section: &str) {
     for _ in 0..repeat() {
         let mut tool = photofinish();
         tool.args(["replay", confirmed["id"].as_str().unwrap(), "--results"]);
-        let done = finish(tool.arg(results.path()), "");
+        tool.arg(results.path());
+        let done = finish(tool, "");
         let said = String::from_utf8_lossy(&done.stderr);
         assert!(said.contains("the same run again"), "{section}: {said}");
     }
