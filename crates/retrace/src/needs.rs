@@ -18,9 +18,6 @@ use trace::{ObjId, Op, SiteId};
 /// Entries of a set, at most.
 const MOST: usize = 8;
 
-/// The number of branches that stand for what nothing was computed from.
-const ASIDE: u32 = 1;
-
 /// Remembered unions, at most.
 const MEMO: usize = 1 << 20;
 
@@ -225,12 +222,6 @@ impl Needs {
     pub fn push(&mut self, out: Out) -> u32 {
         self.out.push(out);
         self.out.len() as u32 - 1
-    }
-
-    /// The same, and [`Needs::reads`] does not name its reads.
-    pub fn aside(&mut self, need: Need) -> Need {
-        let event = self.added(Op::Branch(ASIDE), SiteId(0), Some(need));
-        Needs::happened(event)
     }
 
     /// Everything up to now.

@@ -450,14 +450,6 @@ impl<'r, 'a> Replay<'r, 'a> {
             } else if !side.writes.is_empty() {
                 self.might(&side.writes, need);
             }
-            let mut need = need;
-            // What is set behind a loop that need not end depends on its condition, but was not computed from that.
-            if !side.sets.is_empty()
-                && self.program.operations.is_some()
-                && body.decides().depends(stretch, stretch)
-            {
-                need = self.needs.aside(need);
-            }
             for &local in &side.sets {
                 let frame = self.frames.last_mut().ok_or(Lost)?;
                 if let Some(slot) = frame.locals.get_mut(usize::from(local)) {

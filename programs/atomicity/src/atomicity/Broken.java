@@ -316,17 +316,6 @@ public final class Broken {
                     });
                 }
             }
-            case "spin" -> {
-                // Who finds it free takes it: so may both.
-                AtomicInteger taken = new AtomicInteger();
-                Pair.both(() -> {
-                    while (taken.get() != 0) {
-                        Thread.yield();
-                    }
-                    taken.set(1);
-                    taken.set(0);
-                });
-            }
             case "walk" -> {
                 for (int round = 0; round < 2; round++) {
                     Vector<String> vector = new Vector<>(List.of("a", "b"));

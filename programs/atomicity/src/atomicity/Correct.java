@@ -160,15 +160,6 @@ public final class Correct {
         }
     }
 
-    private static void turns(AtomicInteger turn, int mine) {
-        for (int n = mine; n < 8; n += 2) {
-            while (turn.get() != n) {
-                Thread.yield();
-            }
-            turn.set(n + 1);
-        }
-    }
-
     public static void main(String[] args) throws InterruptedException {
         switch (args[0]) {
             case "deposit" -> {
@@ -325,11 +316,6 @@ public final class Correct {
                         }
                     }, () -> list.add("c"));
                 }
-            }
-            case "spin" -> {
-                // The same statements, and each waits for a number of its own.
-                AtomicInteger turn = new AtomicInteger();
-                Pair.run(() -> turns(turn, 0), () -> turns(turn, 1));
             }
             case "walk" -> {
                 // Iterators of such a map go on with what is there.
