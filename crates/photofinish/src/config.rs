@@ -396,7 +396,7 @@ mod tests {
     /// A new option that takes a path is to be put into one of the two lists.
     #[test]
     fn every_option_that_writes_is_known() {
-        const READ: [&str; 13] = [
+        const READ: [&str; 14] = [
             "trace",
             "relation",
             "from",
@@ -409,6 +409,7 @@ mod tests {
             "suppress",
             "sources",
             "points",
+            "live",
             "java",
         ];
         let command = args::command();

@@ -17,10 +17,9 @@ const GROUPS: [Group; 5] = [
     Group {
         heading: "Program",
         common: &[
-            "program", "exec", "jvms", "java", "input", "trace", "from", "log", "case", "result",
-            "debug",
+            "program", "exec", "java", "input", "trace", "from", "log", "case", "result", "debug",
         ],
-        rare: &[],
+        rare: &["jvms"],
     },
     Group {
         heading: "What to look for",
