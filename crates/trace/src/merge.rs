@@ -26,6 +26,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{Read, Seek};
+use std::ops::ControlFlow;
 
 use crate::decode::{Damaged, Decoder, Step};
 use crate::error::Error;
@@ -144,24 +145,41 @@ impl<'a, R: Read + Seek> Events<'a, R> {
 
     /// Calls `f` with every event that is left.
     pub fn for_each_event(&mut self, mut f: impl FnMut(&Event)) -> Result<(), Error> {
-        loop {
+        self.events_until(|event| {
+            f(event);
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// Calls `f` with the events that are left, until it breaks. The others of that block are lost.
+    pub fn events_until(
+        &mut self,
+        mut f: impl FnMut(&Event) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let mut over = false;
+        while !over {
             // Accesses need no thought about order: straight from the decoder.
             if let Some(lane) = self.current.and_then(|i| self.lanes.get_mut(i))
                 && lane.waiting.is_none()
                 && let Some(decoder) = &mut lane.decoder
             {
                 let thread = lane.thread;
-                let sound = decoder.accesses(|site, op| f(&Event { thread, site, op }));
+                let sound = decoder.accesses(|site, op| {
+                    over = over || f(&Event { thread, site, op }).is_break();
+                });
                 if let Err(Damaged) = sound {
                     let offset = lane.offset;
                     return Err(self.stop(damaged(offset)));
                 }
             }
-            let Some(item) = self.next_item()? else {
-                return Ok(());
-            };
-            f(&item.event);
+            if !over {
+                let Some(item) = self.next_item()? else {
+                    break;
+                };
+                over = f(&item.event).is_break();
+            }
         }
+        Ok(())
     }
 
     /// The next event; `None` at the end.

@@ -4,6 +4,7 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 
 use common::*;
 use proptest::prelude::*;
@@ -180,6 +181,20 @@ proptest! {
         let mut visited = Vec::new();
         trace.events().for_each_event(|e| visited.push(*e)).unwrap();
         prop_assert_eq!(&visited, &events);
+    }
+
+    #[test]
+    fn events_come_until_nobody_wants_more(run in run(150), wanted in 1..150usize) {
+        let bytes = write(&run, 20);
+        let mut trace = Trace::from_slice(&bytes).unwrap();
+        let mut visited = Vec::new();
+        let all = trace.events().events_until(|event| {
+            visited.push(*event);
+            if visited.len() == wanted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        all.unwrap();
+        let expected: Vec<Event> = merged(&run).into_iter().take(wanted).collect();
+        prop_assert_eq!(visited, expected);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use detect::{Detector, FastTrack, Late};
 use findings::finding;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io::{self, Seek};
+use std::ops::ControlFlow;
 use trace::{Event, Op, Trace};
 
 /// Longer runs are looked at up to here, which is said.
@@ -70,7 +71,10 @@ impl Paths {
             mut events,
             covered,
             cut_short,
-        } = read(trace, exact, stop)?;
+        } = match read(trace, exact, stop)? {
+            Some(read) => read,
+            None => return Ok(Shown::default()),
+        };
         let Some((pairs, races)) = races(&events, trace, stop) else {
             return Ok(Shown::default());
         };
@@ -119,6 +123,9 @@ pub fn races_in(
 ) -> Result<Option<(Vec<finding::Race>, bool)>, Error> {
     let mut trace = traces::open(file)?;
     let read = read(&mut trace, true, stop).with_context(|| cannot_read(file))?;
+    let Some(read) = read else {
+        return Ok(None);
+    };
     let races = races(&read.events, &trace, stop);
     Ok(races.map(|(_, races)| (races, read.cut_short)))
 }
@@ -134,41 +141,53 @@ struct Read {
     cut_short: bool,
 }
 
+/// None if it had to stop.
 fn read<R: io::Read + Seek>(
     trace: &mut Trace<R>,
     exact: bool,
     stop: Stop<'_>,
-) -> Result<Read, trace::Error> {
+) -> Result<Option<Read>, trace::Error> {
     let mut events: Vec<Event> = Vec::new();
     let mut cut_short = false;
-    let mut stopped = false;
     let mut count = 0;
     let mut late = Late::default();
     let mut keep = |event: &Event| {
         count += 1;
-        stopped |= count % MOUTHFUL as u64 == 0 && stop();
         // What only prediction needs.
         let flow = matches!(
             event.op,
             Op::MethodEnter(_) | Op::MethodExit(_) | Op::Branch(_) | Op::Unsure(_)
         );
-        if events.len() < MOST_EVENTS && !flow && !stopped {
+        if events.len() < MOST_EVENTS && !flow {
             events.push(*event);
         }
         cut_short |= events.len() >= MOST_EVENTS;
     };
     let mut all = trace.events();
-    all.for_each_event(|event| match exact {
-        true => keep(event),
-        false => late.take(event, &mut keep),
+    let mut taken = 0;
+    let mut stopped = false;
+    all.events_until(|event| {
+        match exact {
+            true => keep(event),
+            false => late.take(event, &mut keep),
+        }
+        taken += 1;
+        stopped = taken % MOUTHFUL == 0 && stop();
+        match stopped {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     })?;
     let gap = all.gap();
+    if stopped {
+        return Ok(None);
+    }
     late.rest(&mut keep);
-    Ok(Read {
+    Ok(Some(Read {
         covered: offline::covered(trace, gap, count),
         events,
         cut_short,
-    })
+    }))
 }
 
 /// What races, as events and as it is reported; none if it had to stop.

@@ -154,6 +154,14 @@ fn trials_side_by_side_give_the_same_result() {
         for run in found.report["runs"].as_array_mut().unwrap() {
             run["seconds"] = Value::Null;
         }
+        // The search for the shortest run gives up when time is over; it has tests of its own.
+        for race in found.report["races"].as_array_mut().unwrap() {
+            race["story"] = Value::Null;
+            race["replay"]["preemptions"] = Value::Null;
+            for outcome in race["outcomes"].as_array_mut().unwrap() {
+                outcome["replay"]["preemptions"] = Value::Null;
+            }
+        }
         let text = found.report.to_string();
         text.replace(results.path().to_str().unwrap(), "RESULTS")
     };

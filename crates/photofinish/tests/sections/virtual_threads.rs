@@ -5,11 +5,11 @@ use crate::jdks;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use test_support::jdk::javac_for;
 use test_support::programs::{
-    Detected, Expected, Program, Section, confirm, finish, names, once, photofinish, repeat, root,
-    scratch, sources, thorough, verify,
+    Detected, Expected, Program, Section, confirm, finish, hunt, location, names, once,
+    photofinish, repeat, root, scratch, sources, thorough, verify,
 };
 use test_support::trials::{Trial, skipped, trial};
 
@@ -54,6 +54,10 @@ pub fn trials() -> Vec<Trial> {
         add("explored_like_platform_threads", explored);
         add("deadlock_names_them", deadlock);
         add("time_is_virtual", time_is_virtual);
+        add("a_dump_shows_them", dump);
+        add("held_back", held_back);
+        add("hunted", hunted);
+        add("advised", advised);
         let racy = Expected::for_trials("virtual/racy");
         let of_racy = racy.sections.iter().map(|section| section.name.as_str());
         for name in of_racy.filter(|name| thorough() || CONFIRMED.contains(name)) {
@@ -209,4 +213,63 @@ fn time_is_virtual(java: &Path) {
         assert_eq!(found.code, Some(0), "{name}: {}", found.stderr);
         nothing_missed(&found);
     }
+}
+
+/// A run that does not get on is ended, and what its virtual thread waits for is told.
+fn dump(java: &Path) {
+    let dir = tempfile::tempdir().unwrap();
+    let json = dir.path().join("r.json");
+    let options = ["--scheduler", "random", "--watchdog", "3", "--json"];
+    let mut tool = photofinish();
+    tool.arg("detect").args(on(java, &options)).arg(&json);
+    tool.arg("--results").arg(dir.path().join("results"));
+    tool.arg("--").args(program("control", "reads").args);
+    let quiet = tool.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = quiet.stdin(Stdio::piped()).spawn().unwrap();
+    let input = child.stdin.take();
+    let status = child.wait().unwrap();
+    drop(input);
+    let report: Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
+    assert_eq!(status.code(), Some(75), "{report}");
+    assert_eq!(report["runs"][0]["ended"], "stuck");
+    let dump = report["runs"][0]["dump"].as_str().unwrap();
+    assert!(dump.contains("Controlled.reads"), "{dump}");
+}
+
+/// The scheduler of may-trigger relations holds virtual threads back as others.
+fn held_back(java: &Path) {
+    let options = ["--scheduler", "drfinder-serial", "--runs", RUNS];
+    let found = program("racy", "twoVirtual").detect(&on(java, &options));
+    assert!(found.locations().contains("vthreads.Racy.twoVirtual"));
+    assert_eq!(found.code, Some(66), "{}", found.stderr);
+    nothing_missed(&found);
+}
+
+/// All stages of a hunt but the repairs, which have a test below.
+fn hunted(java: &Path) {
+    let results = tempfile::tempdir().unwrap();
+    let options = on(java, &["--runs", "3", "--skip", "advise,verify"]);
+    let found = hunt(&program("racy", "twoLocks"), results.path(), &options);
+    let race = found.races().first();
+    let race = race.unwrap_or_else(|| panic!("{}", found.stderr));
+    assert_eq!(location(race), "vthreads.Racy.twoLocks");
+    assert_eq!(
+        (&race["status"], found.races().len()),
+        (&"confirmed".into(), 1)
+    );
+    assert_eq!(found.code, Some(66), "{}", found.stderr);
+    nothing_missed(&found);
+}
+
+fn advised(java: &Path) {
+    let command = [&["advise"], &on(java, &["--runs", "4"])[..]].concat();
+    let found = program("racy", "twoVirtual").reported(&command);
+    let advice = found.races()[0]["advice"].as_array().unwrap();
+    let helps = |repair: &&Value| repair["validated"] == "removes-race";
+    assert!(
+        advice.iter().any(|repair| helps(&repair)),
+        "{}",
+        found.stderr
+    );
+    nothing_missed(&found);
 }

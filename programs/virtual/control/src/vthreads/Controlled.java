@@ -1,5 +1,7 @@
 package vthreads;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -19,6 +21,7 @@ public final class Controlled {
             case "deadlock" -> both(Thread.ofVirtual(), () -> nested(A, B), () -> nested(B, A));
             case "timed" -> both(Thread.ofVirtual(), Controlled::sleeps, Controlled::waits);
             case "parked" -> parked();
+            case "reads" -> both(Thread.ofVirtual(), Controlled::reads, Controlled::locks);
             default -> throw new IllegalArgumentException(args[0]);
         }
         System.out.println("done");
@@ -66,6 +69,15 @@ public final class Controlled {
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
+        }
+    }
+
+    /** For ever, if nobody writes. */
+    private static void reads() {
+        try {
+            System.in.read();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
