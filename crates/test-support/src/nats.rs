@@ -66,6 +66,12 @@ impl NatsServer {
         let pid = self.pid().to_string();
         let stopped = Command::new("kill").args(["-STOP", &pid]).status();
         assert!(stopped.expect("kill runs").success());
+        // Each of its threads goes on until it is told.
+        let until = Instant::now() + Duration::from_secs(60);
+        while !is_stopped(&pid) {
+            assert!(Instant::now() < until, "nats-server does not stop");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Killed without a word; it can be restarted.
@@ -121,4 +127,15 @@ fn spawn(program: &Path, dir: &Path, port: u16, more: &[String]) -> Child {
         std::thread::sleep(Duration::from_millis(20));
     }
     child
+}
+
+/// Whether all threads of a process are stopped: the state stands behind the name, which is in brackets.
+fn is_stopped(pid: &str) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).expect("its threads");
+    threads.flatten().all(|thread| {
+        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        stat.rsplit(')')
+            .next()
+            .is_some_and(|rest| rest.starts_with(" T"))
+    })
 }
