@@ -187,6 +187,10 @@ pub struct Trials {
     /// How many were asked for, if the rest was not needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<u64>,
+    /// In how many of them the two statements met on one location, if that is more often than the race was made to
+    /// happen: the other times other calls of the program had led to them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub met: Option<u64>,
 }
 
 /// As observed in the trials; others might show more.

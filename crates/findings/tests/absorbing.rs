@@ -89,6 +89,7 @@ fn what_came_of_trials_keeps_its_accesses() {
         run: 3,
         hit: 3,
         of: None,
+        met: None,
     });
     race.outcomes.push(Outcome {
         first: 1,

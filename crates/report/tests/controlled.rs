@@ -69,6 +69,7 @@ fn report() -> Report {
         run: 7,
         hit: 7,
         of: Some(100),
+        met: None,
     });
     race.harm = Some(Harm::Harmful);
     race.replay = replay("R1.exception");
@@ -87,6 +88,7 @@ fn report() -> Report {
         run: 100,
         hit: 0,
         of: None,
+        met: None,
     });
     report.deadlocks[0].replay = replay("D1");
     report

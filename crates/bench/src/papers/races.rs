@@ -57,10 +57,12 @@ pub fn throws(race: &Value) -> bool {
     outcomes.is_some_and(|all| all.iter().any(|o| o["result"] == "exception"))
 }
 
-/// The part of its trials in which a race was made to happen.
+/// The part of its trials in which the two statements of a race were brought together: by whatever calls, as
+/// RaceFuzzer counts.
 pub fn hit_rate(race: &Value) -> Option<f64> {
     let number = |member: &str| race["trials"][member].as_f64();
-    Some(number("hit")? / number("run").filter(|run| *run > 0.0)?)
+    let met = number("met").or_else(|| number("hit"))?;
+    Some(met / number("run").filter(|run| *run > 0.0)?)
 }
 
 #[cfg(test)]
@@ -92,6 +94,9 @@ mod tests {
         assert_eq!(pairs(confirmed).len(), 1);
         assert_eq!(location(all[0]), "A.f");
         assert_eq!(hit_rate(all[0]), Some(0.25));
+        let mut through_others = race("confirmed", [1, 2]);
+        through_others["trials"]["met"] = json!(3);
+        assert_eq!(hit_rate(&through_others), Some(0.75));
         assert!(throws(all[0]));
     }
 

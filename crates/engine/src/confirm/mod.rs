@@ -55,7 +55,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use tally::{Kept, Tallies, Tally};
+use tally::{Kept, Made, Tallies, Tally};
 use verdict::Reference;
 
 pub(crate) use pairs::{order, sides, worth_trying};
@@ -567,6 +567,7 @@ impl<'a> Work<'a> {
                 target.name.replace(',', " and ")
             ));
         }
+        let met = tallies.met;
         for mut tally in tallies.all {
             if tally.race.id.is_empty() {
                 tally.race.id = next_id(&report.races);
@@ -574,7 +575,12 @@ impl<'a> Work<'a> {
             }
             let account = tally.account(&tally.race);
             self.accounts.extend(account);
-            let race = tally.finish(ran, asked, |kept| self.keep(kept));
+            let made = Made {
+                run: ran,
+                asked,
+                met,
+            };
+            let race = tally.finish(made, |kept| self.keep(kept));
             let place = report.races.iter().position(|known| known.id == race.id);
             match place {
                 Some(at) => report.races[at] = race,

@@ -25,6 +25,15 @@ pub struct Trial<'a> {
     pub schedule: &'a Schedule,
 }
 
+/// The trials of a pair, whatever raced in them.
+#[derive(Clone, Copy, Debug)]
+pub struct Made {
+    pub run: u64,
+    pub asked: u64,
+    /// In how many the two statements met.
+    pub met: u64,
+}
+
 /// A run worth keeping: its row, still without a name, and its log.
 #[derive(Clone, Debug)]
 pub struct Kept {
@@ -264,8 +273,7 @@ impl Tally {
     /// name and says how to replay it, if it could.
     pub fn finish(
         mut self,
-        run: u64,
-        asked: u64,
+        made: Made,
         mut keep: impl FnMut(Kept) -> Option<Replay>,
     ) -> Race {
         let seen = self.orders.are_complete(&self.race) && self.known == [true; 2];
@@ -277,9 +285,10 @@ impl Tally {
         self.drop_unrelated();
         let race = &mut self.race;
         race.trials = Some(Trials {
-            run,
+            run: made.run,
             hit: self.hit,
-            of: (run < asked).then_some(asked),
+            of: (made.run < made.asked).then_some(made.asked),
+            met: (made.met > self.hit).then_some(made.met),
         });
         if self.hit == 0 {
             // How it was shown before is all there is to see.
@@ -322,6 +331,8 @@ impl Tally {
 #[derive(Clone, Debug, Default)]
 pub struct Tallies {
     pub all: Vec<Tally>,
+    /// Trials in which the two statements met on one location.
+    pub met: u64,
 }
 
 impl Tallies {
@@ -333,6 +344,7 @@ impl Tallies {
         known: impl Fn(&Hit) -> bool,
         log: impl Fn() -> Vec<u8>,
     ) {
+        self.met += u64::from(!trial.hits.is_empty());
         for hit in trial.hits {
             let mine = |tally: &Tally| pairs::order(&tally.race, hit).is_some();
             if !self.all.iter().any(mine)
@@ -422,7 +434,12 @@ mod tests {
 
     fn finish(tally: Tally, run: u64) -> (Race, Vec<String>) {
         let mut names = Vec::new();
-        let race = tally.finish(run, 100, |kept| {
+        let made = Made {
+            run,
+            asked: 100,
+            met: 0,
+        };
+        let race = tally.finish(made, |kept| {
             names.push(kept.schedule.name.clone());
             Some(Replay {
                 seed: 0,
@@ -436,7 +453,31 @@ mod tests {
     fn tallies() -> Tallies {
         Tallies {
             all: vec![Tally::new(race())],
+            met: 0,
         }
+    }
+
+    #[test]
+    fn statements_that_meet_elsewhere_are_counted_apart() {
+        let mut tallies = tallies();
+        let ok = verdict(Effect::Ok, "");
+        add(&mut tallies, &hits("f", false), Some(&ok));
+        add(&mut tallies, &hits("g", false), Some(&ok));
+        add(&mut tallies, &[], Some(&ok));
+        let made = Made {
+            run: 3,
+            asked: 3,
+            met: tallies.met,
+        };
+        let trials = |tally: Tally| tally.finish(made, |_| None).trials.unwrap();
+        let all: Vec<Trials> = tallies.all.into_iter().map(trials).collect();
+        let one = Trials {
+            run: 3,
+            hit: 1,
+            of: None,
+            met: Some(2),
+        };
+        assert_eq!(all, [one, one]);
     }
 
     #[test]
@@ -461,6 +502,7 @@ mod tests {
             run: 5,
             hit: 4,
             of: Some(100),
+            met: None,
         };
         assert_eq!(race.trials, Some(trials));
         let counts: Vec<_> = race.outcomes.iter().map(|o| (o.first, o.trials)).collect();

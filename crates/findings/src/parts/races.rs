@@ -155,10 +155,13 @@ fn join_outcomes(all: Vec<Outcome>) -> Vec<Outcome> {
 fn join_trials(a: Trials, b: Trials) -> Trials {
     let asked = |t: Trials| t.of.unwrap_or(t.run);
     let left_out = a.of.is_some() || b.of.is_some();
+    let met = |t: Trials| t.met.unwrap_or(t.hit);
+    let more = a.met.is_some() || b.met.is_some();
     Trials {
         run: a.run.saturating_add(b.run),
         hit: a.hit.saturating_add(b.hit),
         of: left_out.then(|| asked(a).saturating_add(asked(b))),
+        met: more.then(|| met(a).saturating_add(met(b))),
     }
 }
 

@@ -275,7 +275,8 @@ function jvmOf(race) {
 
 function raceDetail(race, timelines) {
   const { trials } = race;
-  const made = trials && `made to happen in ${trials.hit} of ${counted(trials.run, "trial")}`;
+  const met = trials && trials.met ? ` (its statements met in ${trials.met})` : "";
+  const made = trials && `made to happen in ${trials.hit} of ${counted(trials.run, "trial")}${met}`;
   const runs = list(report.runs).length;
   return [
     el(

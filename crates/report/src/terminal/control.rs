@@ -62,9 +62,13 @@ impl Page<'_> {
         let Some(trials) = race.trials else {
             return String::new();
         };
+        let met = match trials.met {
+            Some(met) => format!(" (its statements met in {met})"),
+            None => String::new(),
+        };
         if trials.hit == 0 {
             let run = counted(trials.run, "trial", "trials");
-            return format!("; not made to happen in {run}");
+            return format!("; not made to happen in {run}{met}");
         }
         let harm = match race.harm {
             Some(Harm::Harmful) => ", harmful",
@@ -73,7 +77,7 @@ impl Page<'_> {
             Some(Harm::Unknown) | None => "",
         };
         let run = counted(trials.run, "trial", "trials");
-        format!("; made to happen in {} of {run}{harm}", trials.hit)
+        format!("; made to happen in {} of {run}{met}{harm}", trials.hit)
     }
 
     pub(super) fn outcomes(&mut self, race: &Race) -> io::Result<()> {
