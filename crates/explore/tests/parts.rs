@@ -2,22 +2,12 @@
 //! order, stopped in the middle and stored, come to the classes of the undivided exploration,
 //! which are those of brute force.
 
-use explore::{Campaign, Config, Explored, Explorer, Order, Share, Subtree};
+use explore::{Campaign, Config, Explored, Explorer, Share, Subtree};
 use litmus::Program;
 use litmus::random::contended;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use test_support::exploring::*;
-
-const LIMIT: Config = Config {
-    order: Order::Plain,
-    preemptions: None,
-    max_executions: Some(20_000),
-    threshold: None,
-};
-
-/// Prefixes up to which a program is small enough for brute force.
-const SMALL: usize = 600;
 
 fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig {

@@ -9,17 +9,6 @@ use proptest::test_runner::TestCaseResult;
 use test_support::exploring::*;
 use trace::SiteId;
 
-/// Far more than these programs have; so that a mistake ends.
-const LIMIT: Config = Config {
-    order: Order::Plain,
-    preemptions: None,
-    max_executions: Some(20_000),
-    threshold: None,
-};
-
-/// Prefixes up to which a program is small enough for brute force.
-const SMALL: usize = 600;
-
 fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,

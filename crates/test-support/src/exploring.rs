@@ -3,13 +3,24 @@
 
 use detect::{Detector, FindingKey, Vectors};
 use explore::{
-    Config, Divergence, Execution, Explorer, Guide, Label, Loc, Op, Progress, Ready, Thread,
+    Config, Divergence, Execution, Explorer, Guide, Label, Loc, Op, Order, Progress, Ready, Thread,
     explore,
 };
 use litmus::{Ahead, Choice, Doing, Machine, Program};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use trace::{SiteId, ThreadId};
+
+/// Far more than the random programs have; so that a mistake ends.
+pub const LIMIT: Config = Config {
+    order: Order::Plain,
+    preemptions: None,
+    max_executions: Some(20_000),
+    threshold: None,
+};
+
+/// Prefixes up to which a program is small enough for brute force.
+pub const SMALL: usize = 600;
 
 /// Which plain accesses are scheduling points.
 #[derive(Clone, Debug)]

@@ -271,11 +271,7 @@ impl Tally {
 
     /// Writes the account into the race; `keep` stores a schedule under its
     /// name and says how to replay it, if it could.
-    pub fn finish(
-        mut self,
-        made: Made,
-        mut keep: impl FnMut(Kept) -> Option<Replay>,
-    ) -> Race {
+    pub fn finish(mut self, made: Made, mut keep: impl FnMut(Kept) -> Option<Replay>) -> Race {
         let seen = self.orders.are_complete(&self.race) && self.known == [true; 2];
         let harm = match self.harm() {
             Some(harm) => harm,

@@ -374,6 +374,14 @@ fn join_hunts(mut known: HuntSummary, new: HuntSummary) -> HuntSummary {
     known
 }
 
+/// What is shown of two descriptions of one finding, whichever came first.
+fn least_by<T, K: Ord>(known: T, new: T, key: impl Fn(&T) -> K) -> T {
+    match key(&known) <= key(&new) {
+        true => known,
+        false => new,
+    }
+}
+
 fn join_deadlocks(known: Deadlock, new: Deadlock) -> Deadlock {
     let shown = |d: &Deadlock| text(&(&d.threads, d.cycle));
     let (runs, first_run) = (
@@ -381,11 +389,7 @@ fn join_deadlocks(known: Deadlock, new: Deadlock) -> Deadlock {
         earliest(known.first_run, new.first_run),
     );
     let replay = least_by_text(known.replay.clone(), new.replay.clone());
-    let shown = if shown(&known) <= shown(&new) {
-        known
-    } else {
-        new
-    };
+    let shown = least_by(known, new, shown);
     Deadlock {
         runs,
         first_run,
@@ -401,11 +405,7 @@ fn join_failures(known: Failure, new: Failure) -> Failure {
         earliest(known.first_run, new.first_run),
     );
     let replay = least_by_text(known.replay.clone(), new.replay.clone());
-    let shown = if shown(&known) <= shown(&new) {
-        known
-    } else {
-        new
-    };
+    let shown = least_by(known, new, shown);
     Failure {
         runs,
         first_run,
@@ -424,11 +424,7 @@ fn join_properties(known: Property, new: Property) -> Property {
     let shown = |p: &Property| (strength(p), p.path.len(), text(&(&p.path, &p.witness)));
     let complete = known.complete && new.complete;
     let cuts = known.cuts.saturating_add(new.cuts);
-    let shown = if shown(&known) <= shown(&new) {
-        known
-    } else {
-        new
-    };
+    let shown = least_by(known, new, shown);
     Property {
         complete,
         cuts,
