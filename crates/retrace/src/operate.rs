@@ -72,7 +72,7 @@ pub(crate) struct Operated {
     pub read: u32,
     pub writes: u32,
     pub release: u32,
-    /// Its first and its last event, by their numbers in the recording.
+    /// The first and the last thing that it does, by their numbers in the recording.
     pub span: (u32, u32),
     pub given: Need,
     /// What the receiver depends on.
@@ -88,6 +88,22 @@ pub(crate) struct Operated {
     pub pc: u32,
     pub line: Option<u32>,
     pub callee: (String, String),
+}
+
+/// Whether the event is an access, or of a lock.
+fn acts(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Read(_)
+            | Op::Write(_)
+            | Op::AtomicRead(..)
+            | Op::AtomicWrite(..)
+            | Op::AtomicUpdate(..)
+            | Op::Acquire(_)
+            | Op::AcquireShared(_)
+            | Op::Release(_)
+            | Op::ReleaseShared(_)
+    )
 }
 
 impl Replay<'_, '_> {
@@ -243,8 +259,12 @@ impl Replay<'_, '_> {
                 }
                 _ => None,
             };
-            first = first.or(out.event);
-            last = out.event.or(last);
+            // Where a class is first used, say, threads are ordered, too; that has no part in what the call does to its
+            // object, and may come long before it gets the object's lock.
+            if acts(out.op) {
+                first = first.or(out.event);
+                last = out.event.or(last);
+            }
             if let Some(object) = object.filter(|_| class.starts_with("java/util/")) {
                 guards |= !matches!(out.op, Op::Read(_) | Op::Write(_));
                 if !objects.contains(&object) {

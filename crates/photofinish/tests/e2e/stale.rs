@@ -178,3 +178,14 @@ fn a_hunt_stops_trying_when_its_time_is_over() {
         done.stderr
     );
 }
+
+/// Classes are initialised inside such a call, before it has its lock: that orders threads, and is no part of what it does.
+#[test]
+fn maps_and_sets_behind_a_lock_of_the_jdk_are_made_to_happen() {
+    for name in ["broken-synchronized-map", "broken-synchronized-set"] {
+        let results = tempfile::tempdir().unwrap();
+        let done = confirmed(&program(name), results.path());
+        let unit = &done.report["atomicity"][0];
+        assert_eq!(unit["status"], "confirmed", "{name}: {unit:#}");
+    }
+}
