@@ -122,12 +122,23 @@ impl From<&finding::StaleRead> for StaleRead {
         };
         let missed = past(&found.missed);
         let read = &found.read;
-        let why = format!(
-            "no unlock, volatile write, start or end of a thread orders {} before {} by happens-before, so \
-             the read may see what was there before (JLS 17.4.5)",
-            missed.at.short(),
-            read.frame.short(),
-        );
+        let not_ordered = |one: &Frame, other: &Frame| {
+            format!(
+                "no unlock, volatile write, start or end of a thread orders {} before {} by happens-before",
+                one.short(),
+                other.short()
+            )
+        };
+        let why = match (&found.saw, found.missed_is_before) {
+            (Some(saw), true) => format!(
+                "{}: neither write replaces the other, so the read may see either (JLS 17.4.5)",
+                not_ordered(&saw.frame, &missed.at)
+            ),
+            _ => format!(
+                "{}, so the read may see what was there before (JLS 17.4.5)",
+                not_ordered(&missed.at, &read.frame)
+            ),
+        };
         StaleRead {
             thread: read.thread.name.clone(),
             at: read.frame.clone(),

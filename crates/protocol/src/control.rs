@@ -29,8 +29,11 @@ pub struct StaleRead {
     /// The write that it saw; none is the value that was there before anybody wrote.
     #[serde(default)]
     pub saw: Option<Access>,
-    /// The newest write, which does not happen before the read.
+    /// The newest write, made before the read.
     pub missed: Access,
+    /// It even happens before the read: then it is the write that was seen which is not ordered before it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub missed_is_before: bool,
     /// The value that was read, and the one that was not.
     pub value: String,
     pub newest: String,

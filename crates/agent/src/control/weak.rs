@@ -11,7 +11,7 @@ use crate::jni::Jni;
 use crate::memory::{RawClock, bridge_epoch};
 use contract::weak::{FIRST, KEPT};
 use memory::{History, INITIAL, Write};
-use order::Epoch;
+use order::{ClockView, Epoch};
 use protocol::control::{Cause, StaleRead};
 use protocol::finding::{self, AccessOp, Line};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -150,16 +150,9 @@ impl Control {
     }
 
     /// Says that a read at this statement sees a write that is so much older than the newest.
-    pub fn tell_stale(
-        &self,
-        a: &Agent,
-        location: (u64, u32),
-        site: u32,
-        back: usize,
-        values: [String; 2],
-    ) {
+    pub fn tell_stale(&self, a: &Agent, read: Access, back: usize, values: [String; 2]) {
         let state = self.lock();
-        let Some(history) = state.weak.histories.get(&location) else {
+        let Some(history) = state.weak.histories.get(&read.location) else {
             return;
         };
         let newest = history.newest();
@@ -169,6 +162,8 @@ impl Control {
         let Some((missed_site, missed_by)) = missed else {
             return;
         };
+        let missed_is_before = read.clock.covers(missed_by);
+        let site = read.site;
         let stack = { a.stacks.lock() }
             .unwrap_or_else(|e| e.into_inner())
             .current(&a.jvmti);
@@ -193,6 +188,7 @@ impl Control {
             read,
             saw: saw.map(|(site, by)| a.written(site, by)),
             missed: a.written(missed_site, missed_by),
+            missed_is_before,
             value,
             newest,
         })));

@@ -94,7 +94,7 @@ natives! {
     "sees" (C J J I I J) I => points::sees;
     "left" (C J J I I) V => points::left;
     "forgot" (J I) V => points::forgot;
-    "staleRead" (J I I I "Ljava/lang/String;" "Ljava/lang/String;") V => points::stale_read;
+    "staleRead" (C J J I I I "Ljava/lang/String;" "Ljava/lang/String;") V => points::stale_read;
     "adopt" () V => points::adopt;
     "lockClass" ("Ljava/lang/String;" Z Z) I => may_trigger::lock_class;
     "sampled" (I I) Z => may_trigger::sampled;

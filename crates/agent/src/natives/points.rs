@@ -170,6 +170,8 @@ pub(super) extern "system" fn forgot(env: Env, _: Ref, obj: jlong, slot: jint) {
 pub(super) extern "system" fn stale_read(
     env: Env,
     _: Ref,
+    clock: Clock,
+    epoch: jlong,
     obj: jlong,
     slot: jint,
     site: jint,
@@ -179,13 +181,10 @@ pub(super) extern "system" fn stale_read(
 ) {
     controlled(env, |c, a, jni| {
         let values = [jni.string(saw), jni.string(newest)];
-        c.tell_stale(
-            a,
-            (obj as u64, slot as u32),
-            site as u32,
-            back as usize,
-            values,
-        );
+        if let Some(clock) = clock.get() {
+            let read = Access::new(clock, epoch, obj, slot, site);
+            c.tell_stale(a, read, back as usize, values);
+        }
     });
 }
 

@@ -213,14 +213,20 @@ fn stale_reads(race: &Race, run: &RunResult) -> Vec<StaleRead> {
     all.into_iter().map(StaleRead::from).collect()
 }
 
-/// Whether the read is one of the race's accesses, and the write that it missed the other.
+/// Whether the race's two accesses are the read and the write that it missed, which nothing orders; or, where that write
+/// does happen before the read, the write that was seen and the one that was missed.
 fn is_between(race: &Race, stale: &finding::StaleRead) -> bool {
     let [one, other] = race.accesses.as_slice() else {
         return false;
     };
     let pairs = [(one, other), (other, one)];
-    { pairs.iter() }.any(|(read, missed)| {
-        is_at(read, &stale.read) && is_at(missed, &stale.missed) && missed.op == AccessOp::Write
+    { pairs.iter() }.any(|(access, missed)| {
+        let is_unordered = match (&stale.saw, stale.missed_is_before) {
+            (_, false) => is_at(access, &stale.read),
+            (Some(saw), true) => access.op == AccessOp::Write && is_at(access, saw),
+            (None, true) => false,
+        };
+        is_unordered && missed.op == AccessOp::Write && is_at(missed, &stale.missed)
     })
 }
 

@@ -230,3 +230,55 @@ fn verify_says_where_older_values_are_too_many_or_cannot_be_tried() {
         );
     }
 }
+
+/// What a read misses may well be ordered before it: then it is the write that it sees which is not.
+#[test]
+fn a_read_after_two_unordered_writes_may_see_either_and_races_with_neither() {
+    let results = tempfile::tempdir().unwrap();
+    let options = ["--memory", "weak", "--trials", "12"];
+    let found = confirm(&Program::own(&["Unordered"]), results.path(), &options);
+    let seen = weak(&found, "Unordered.x", "exception");
+    assert_eq!(seen.len(), 1, "{}", found.report);
+    let why = seen[0]["memory"][0]["why"].as_str().unwrap();
+    assert!(why.contains("neither write replaces the other"), "{why}");
+    let found = confirm(
+        &Program::own(&["Unordered", "handed"]),
+        results.path(),
+        &options,
+    );
+    let between = |race: &&Value| {
+        let accesses = list(race, "accesses").iter();
+        let methods: Vec<&str> = accesses.filter_map(|a| a["method"].as_str()).collect();
+        methods.contains(&"hand") && methods.contains(&"take") && race["status"] != "potential"
+    };
+    let wrong = found.races().iter().find(between);
+    assert!(wrong.is_none(), "ordered by the volatile field: {wrong:?}");
+}
+
+/// HotSpot reads the flag once. What the program does alone is no reason to wait for ever, or to give up.
+#[test]
+fn a_program_that_never_ends_without_the_tool_is_tried_all_the_same() {
+    let results = tempfile::tempdir().unwrap();
+    let options = ["--memory", "weak", "--trials", "8", "--watchdog", "10"];
+    let found = confirm(&Program::own(&["Heater"]), results.path(), &options);
+    assert_eq!(found.code, Some(66), "{}", found.stderr);
+    assert_eq!(
+        weak(&found, "Heater.on", "livelock").len(),
+        1,
+        "{}",
+        found.report
+    );
+    let race = &found.races()[0];
+    let story: Vec<&str> = list(race, "story")
+        .iter()
+        .filter_map(|line| line["text"].as_str())
+        .collect();
+    assert_eq!(
+        story,
+        [
+            "sets Heater.on = false",
+            "reads Heater.on (true, the value before any write)",
+            "reads true for ever: nothing says that it ever sees false",
+        ]
+    );
+}

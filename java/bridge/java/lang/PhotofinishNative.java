@@ -352,7 +352,8 @@ final class PhotofinishNative {
     static native void forgot(long object, int slot);
 
     /** A read sees a write that is so much older than the newest, with the first value instead of the second. */
-    static native void staleRead(long object, int slot, int site, int back, String saw, String newest);
+    static native void staleRead(
+            long clock, long epoch, long object, int slot, int site, int back, String saw, String newest);
 
     /** The current thread, of the JVM's own making, runs the program's code from now on. */
     static native void adopt();

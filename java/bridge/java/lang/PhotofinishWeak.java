@@ -13,6 +13,9 @@ import static java.lang.PhotofinishNative.U;
  * value that is there: what was known is forgotten then, so that nothing is seen that may not be.
  */
 final class PhotofinishWeak {
+    /** Characters of a text that are shown. */
+    private static final int LONGEST = 40;
+
     /** The locations of one object that were written, by their offsets. */
     static final class Locations {
         private Location[] rows = new Location[8];
@@ -115,9 +118,7 @@ final class PhotofinishWeak {
             switch (of) {
                 case 'L': {
                     Object o = reference(number);
-                    if (o == null) return "null";
-                    String name = o.getClass().getName();
-                    return "a " + name.substring(name.lastIndexOf('.') + 1);
+                    return o == null ? "null" : o instanceof String ? quoted((String) o) : named(o.getClass());
                 }
                 case 'Z':
                     return value(number) == 0 ? "false" : "true";
@@ -134,6 +135,26 @@ final class PhotofinishWeak {
     }
 
     private PhotofinishWeak() {}
+
+    /** As stories show it: a long text is cut. */
+    private static String quoted(String text) {
+        return text.length() <= LONGEST ? "\"" + text + "\"" : "\"" + text.substring(0, LONGEST) + "...\"";
+    }
+
+    /** An object by its class: no code of the program runs for it. */
+    private static String named(Class<?> of) {
+        String brackets = "";
+        for (; of.isArray(); of = of.getComponentType()) brackets += "[]";
+        String name = of.getName();
+        for (int at = name.length() - 2; at >= 0; at--) {
+            char c = name.charAt(at);
+            if (c == '.' || c == '$') {
+                name = name.substring(at + 1);
+                break;
+            }
+        }
+        return ("AEIOUaeiou".indexOf(name.charAt(0)) >= 0 ? "an " : "a ") + name + brackets;
+    }
 
     private static boolean isOff(PhotofinishThread t) {
         restore(t);
@@ -202,7 +223,8 @@ final class PhotofinishWeak {
             Thread self = Thread.currentThread();
             self.$pf = null; // the texts are made by code that has probes
             try {
-                PhotofinishNative.staleRead(number, (int) l.offset, site, back, l.text(sees), l.text(l.newest));
+                String saw = l.text(sees), newest = l.text(l.newest);
+                PhotofinishNative.staleRead(t.clock, t.epoch, number, (int) l.offset, site, back, saw, newest);
             } finally {
                 self.$pf = t;
             }
