@@ -37,12 +37,39 @@ pub(super) enum Look {
     Over,
 }
 
+/// Whether the program alone had not ended when its time was over. Compiled, a loop that waits for a plain field may never
+/// end: that may be the very bug, and is no reason to leave it at that.
+pub(super) fn goes_on(alone: &Outcome) -> bool {
+    alone.stopped == Some(Stopped::TimeLimit)
+}
+
 impl Work<'_> {
+    /// The program without the tool, for a while.
+    pub(super) fn alone(&mut self) -> Result<Outcome, Error> {
+        let watchdog = Duration::from_secs(self.config.control.watchdog);
+        let longest = match self.left() {
+            Some(left) => watchdog.min(left / 4),
+            None => watchdog,
+        };
+        let alone = self.launcher.native(self.input(), Some(longest))?;
+        if goes_on(&alone) {
+            self.warn(format!(
+                "alone, without the tool, the program did not end within {:.0} s: it stands still, spins, or needs longer \
+                 (--watchdog gives it more)",
+                longest.as_secs_f64()
+            ));
+        }
+        Ok(alone)
+    }
+
     /// Looks for pairs in a free run.
     pub(super) fn look(&mut self, alone: &Outcome, session: &mut Session) -> Result<Look, Error> {
         self.progress
             .doing("looking for pairs with the hybrid detector");
-        let allowed = time_for_a_look(alone.elapsed);
+        let allowed = match goes_on(alone) {
+            true => LEAST,
+            false => time_for_a_look(alone.elapsed),
+        };
         let mut plan = self.plan(Mode::HYBRID, None);
         let shortened = plan.time_limit.is_none_or(|left| left > allowed);
         if shortened {

@@ -354,9 +354,9 @@ impl<'a> Work<'a> {
     /// The report, and what else is known of the runs before the trials.
     fn confirm(&mut self, saved: Option<Report>) -> Result<(Report, Facts), Error> {
         self.progress.doing("running the program alone");
-        let alone = self.launcher.native(self.input(), self.left())?;
+        let alone = self.alone()?;
         let mut session = self.launcher.session();
-        if self.over(&alone) {
+        if !looking::goes_on(&alone) && self.over(&alone) {
             return Ok(self.give_up(session, saved));
         }
         let own_run = saved.is_none() && !matches!(self.config.pairs, Pairs::Named(_));
@@ -382,7 +382,8 @@ impl<'a> Work<'a> {
         };
         report.program.exit = alone.exit;
         report.program.output_sha256 = alone.output_sha256.clone();
-        report.timing.native_s = Some(alone.elapsed.as_secs_f64());
+        let took = alone.elapsed.as_secs_f64();
+        report.timing.native_s = (!looking::goes_on(&alone)).then_some(took);
         if !self.compared_with.is_empty() {
             report.reference = Some(self.compared_with.clone());
         }

@@ -116,10 +116,12 @@ impl Reference {
             return Choice::More;
         }
         let caught: Vec<_> = runs.iter().map(|r| r.findings.caught.clone()).collect();
-        let alone = Printed::by(alone);
+        // What it printed until somebody ended it is nothing to compare with.
+        let ended = alone.stopped.is_none();
+        let alone = ended.then(|| Printed::by(alone));
         let printed: Vec<Printed> = runs.iter().map(|r| Printed::by(&r.outcome)).collect();
         let known = |output: Option<Printed>, text: &str| {
-            let all = printed.iter().chain([&alone]);
+            let all = printed.iter().chain(&alone);
             let signs = all.map(Printed::signs).collect();
             let reference = Reference {
                 output,
@@ -129,7 +131,9 @@ impl Reference {
             };
             Choice::Known(reference, text.to_owned())
         };
-        if printed.iter().any(|p| p.same(&alone)) {
+        if let Some(alone) = &alone
+            && printed.iter().any(|p| p.same(alone))
+        {
             return known(Some(alone.clone()), ALONE);
         }
         if controlled.len() < MOST_RUNS {
@@ -138,7 +142,12 @@ impl Reference {
         match printed.split_first() {
             Some((first, rest)) if rest.iter().all(|p| p.same(first)) => known(
                 Some(first.clone()),
-                "a controlled run that forces nothing; alone the program prints something else",
+                match ended {
+                    true => {
+                        "a controlled run that forces nothing; alone the program prints something else"
+                    }
+                    false => "a controlled run that forces nothing; alone the program did not end",
+                },
             ),
             _ => known(None, ""),
         }
@@ -153,12 +162,12 @@ impl Reference {
             }
             _ => (Effect::Ok, String::new()),
         };
-        let alone = ReferenceRuns {
+        let alone = alone.stopped.is_none().then(|| ReferenceRuns {
             runs: 1,
             result,
             detail,
             failure_signs: printed.signs(),
-        };
+        });
         let judged = controlled.iter().filter_map(|run| self.judge(run).ok());
         let judged = judged.map(|verdict| ReferenceRuns {
             runs: 1,
@@ -166,7 +175,7 @@ impl Reference {
             detail: verdict.detail,
             failure_signs: verdict.signs,
         });
-        ReferenceRuns::grouped([alone].into_iter().chain(judged))
+        ReferenceRuns::grouped(alone.into_iter().chain(judged))
     }
 
     /// Nothing is said of what runs print.
@@ -555,6 +564,20 @@ mod tests {
             (1, Effect::Deadlock, 0),
         ];
         assert_eq!(told, wanted);
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_alone_is_compared_with_controlled_runs() {
+        let usual = || run(0, "a", RunEnd::Exit);
+        let mut alone = outcome(0, "");
+        alone.stopped = Some(Stopped::TimeLimit);
+        let runs = || (0..MOST_RUNS).map(|_| usual()).collect::<Vec<_>>();
+        let (reference, text) = known(&alone, &runs());
+        assert!(text.ends_with("alone the program did not end"), "{text}");
+        assert_eq!(effect(&reference, &usual()).0, Effect::Ok);
+        let told = reference.told(&alone, &runs());
+        assert_eq!(told.len(), 1);
+        assert_eq!(told[0].runs, MOST_RUNS as u64);
     }
 
     #[test]
