@@ -68,7 +68,14 @@ impl Page<'_> {
         };
         if trials.hit == 0 {
             let run = counted(trials.run, "trial", "trials");
-            return format!("; not made to happen in {run}{met}");
+            let first = race.outcomes.first();
+            let older = first.is_some_and(|outcome| !outcome.memory.is_empty());
+            let harm = match race.harm.filter(|_| older) {
+                Some(Harm::Harmful) => "; harmful where a read sees an older value",
+                Some(Harm::ChangesOutput) => "; an older value changes the output",
+                _ => "",
+            };
+            return format!("; not made to happen in {run}{met}{harm}");
         }
         let harm = match race.harm {
             Some(Harm::Harmful) => ", harmful",
@@ -377,19 +384,21 @@ pub(super) fn findings(report: &Report) -> String {
     if tried {
         let with = |status: Status| races.iter().filter(move |r| r.status == status);
         let real = with(Status::Confirmed).count() as u64;
-        let harmful = |race: &&&Race| race.harm == Some(Harm::Harmful);
-        let harmful = races.iter().filter(harmful).count();
+        let harmful = |status: Status| {
+            let harmful = with(status).filter(|race| race.harm == Some(Harm::Harmful));
+            match harmful.count() {
+                0 => String::new(),
+                n => format!(" ({n} harmful)"),
+            }
+        };
         if real > 0 {
             let races = counted(real, "confirmed race", "confirmed races");
-            parts.push(match harmful {
-                0 => races,
-                n => format!("{races} ({n} harmful)"),
-            });
+            parts.push(races + &harmful(Status::Confirmed));
         }
         for status in [Status::Observed, Status::Predicted, Status::Potential] {
             match with(status).count() {
                 0 => {}
-                others => parts.push(format!("{others} {}", status.word())),
+                others => parts.push(format!("{others} {}{}", status.word(), harmful(status))),
             }
         }
     } else if !races.is_empty() {
