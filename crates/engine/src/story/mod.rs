@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! goal   what a run must show to be one of the same finding
+//! older  what older values led to, told from its trial
+//! stuck  how threads came to wait for ever
 //! words  the lines
 //! ```
 //!
@@ -11,6 +13,8 @@
 //! The number of candidates is bounded, and so is the time.
 
 mod goal;
+mod older;
+mod stuck;
 mod words;
 
 pub(crate) use goal::Goal;
@@ -72,6 +76,12 @@ struct Told {
 pub(crate) fn tell(teller: &mut Teller<'_>, report: &mut Report) -> Result<u64, Error> {
     let fields = fields_of(&report.races);
     let mut told = 0;
+    for race in report.races.iter_mut().filter(|r| r.story.is_empty()) {
+        if let Some(worst) = older::worst(race) {
+            race.story = older::lines(race, worst);
+            told += u64::from(!race.story.is_empty());
+        }
+    }
     for (name, goal) in goals(report) {
         let over = teller.left().is_some_and(|left| left.is_zero());
         if over || teller.launcher.interrupts.is_requested() {
@@ -105,7 +115,8 @@ fn goals(report: &Report) -> Vec<(String, Goal)> {
     }
     for finding in group::findings(&report.races) {
         let race = finding.race;
-        if race.status < Status::Observed || !race.story.is_empty() || race.replay.is_none() {
+        let is_told = !race.story.is_empty() || older::worst(race).is_some();
+        if race.status < Status::Observed || is_told || race.replay.is_none() {
             continue;
         }
         let (name, outcome) = most_telling(race);
@@ -147,8 +158,11 @@ fn put(report: &mut Report, goal: &Goal, told: Told) {
 }
 
 /// The outcome that is told, with the name of its schedule: of those with the worst result one in which the write went
-/// first, since that is what a read then finds. Runs in which reads saw older values have their own story, in the outcome.
+/// first, since that is what a read then finds. What it takes an older value for is told if nothing else is as bad.
 pub(crate) fn most_telling(race: &Race) -> (String, Option<&Outcome>) {
+    if let Some(worst) = older::worst(race) {
+        return (older::schedule(race, worst), Some(worst));
+    }
     let newest = || race.outcomes.iter().filter(|o| o.memory.is_empty());
     let Some(worst) = newest().next().map(|outcome| outcome.result) else {
         return (race.id.clone(), None);
@@ -181,18 +195,41 @@ fn fields_of(races: &[Race]) -> Vec<String> {
     names
 }
 
-/// Statements that are scheduling points: the two of a race, and all accesses to what races.
-pub(crate) fn points(goal: &Goal, fields: &[String]) -> [Vec<Statement>; 2] {
-    let (mut both, fields) = match goal {
-        Goal::Race { race, .. } => {
-            let own = match &race.location {
-                Location::Field { field, .. } if !is_jdks(&race.location) => vec![field.clone()],
-                _ => Vec::new(),
-            };
-            (sides(race).unwrap_or_default(), own)
-        }
-        _ => (Default::default(), fields.to_vec()),
+/// The field that a race is about.
+fn own_field(goal: &Goal) -> Option<String> {
+    match goal {
+        Goal::Race { race, .. } => match &race.location {
+            Location::Field { field, .. } if !is_jdks(&race.location) => Some(field.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Which fields' accesses are scheduling points, and are told: of a race its own; where that led to an exception, first the
+/// others that race, since one of those may be what made it null. The run that was kept cannot always be followed
+/// with so many.
+fn scopes(goal: &Goal, fields: &[String]) -> Vec<Vec<String>> {
+    let Goal::Race { race, outcome, .. } = goal else {
+        return vec![fields.to_vec()];
     };
+    let own: Vec<String> = own_field(goal).into_iter().collect();
+    let threw = { outcome.as_ref() }.is_some_and(|o| o.result == Effect::Exception);
+    let mut all = fields.to_vec();
+    all.extend(own.iter().filter(|own| !fields.contains(own)).cloned());
+    match threw && all != own && !is_jdks(&race.location) {
+        true => vec![all, own],
+        false => vec![own],
+    }
+}
+
+/// Statements that are scheduling points: the two of a race, and all accesses to these fields.
+pub(crate) fn points(goal: &Goal, fields: &[String]) -> [Vec<Statement>; 2] {
+    let mut both = match goal {
+        Goal::Race { race, .. } => sides(race).unwrap_or_default(),
+        _ => Default::default(),
+    };
+    let fields = fields.to_vec();
     let of_fields = fields.into_iter().map(|name| Statement::Field { name });
     both[0].extend(of_fields);
     both
@@ -219,22 +256,31 @@ impl Teller<'_> {
             return Ok(None);
         };
         let goal = &with_printed(goal.clone(), schedule);
-        let points = points(goal, fields);
         let scratch = self.launcher.scratch()?;
         let file = scratch.file("kept.pfs");
         std::fs::write(&file, bytes)?;
         let (max_steps, watchdog) = (self.control.max_steps, self.control.watchdog);
-        let control = |scheduler: Scheduler| Control {
-            clock: i64::try_from(kept.header.clock).ok(),
+        let (clock, seed) = (kept.header.clock, kept.header.seed);
+        let control_of = |fields: &[String], scheduler: Scheduler| Control {
+            clock: i64::try_from(clock).ok(),
             max_steps,
             watchdog: Some(watchdog),
-            pair: Some(points.clone()),
-            ..Control::new(scheduler, kept.header.seed)
+            pair: Some(points(goal, fields)),
+            ..Control::new(scheduler, seed)
         };
-        let first = self.make(goal, control(Scheduler::Follow(file)))?;
-        let Some(mut best) = first.filter(|made| made.shown.is_some()) else {
+        let mut followed = None;
+        for fields in scopes(goal, fields) {
+            let follow = Scheduler::Follow(file.clone());
+            let first = self.make(goal, control_of(&fields, follow))?;
+            if let Some(best) = first.filter(|made| made.shown.is_some()) {
+                followed = Some((fields, best));
+                break;
+            }
+        }
+        let Some((fields, mut best)) = followed else {
             return Ok(None);
         };
+        let control = |scheduler: Scheduler| control_of(&fields, scheduler);
         let start = execution(&best);
         let (launcher, left) = (self.launcher, self.deadline);
         let mut failure = None;
@@ -261,7 +307,15 @@ impl Teller<'_> {
         if let Some(error) = failure {
             return Err(error);
         }
-        self.keep(goal, schedule, best, &control, reduced.is_fewest)
+        let is_wide = fields.len() > own_field(goal).iter().len();
+        let told = self.keep(goal, schedule, best, &control, is_wide)?;
+        Ok(told.map(|told| Told {
+            replay: Replay {
+                fewest: reduced.is_fewest,
+                ..told.replay
+            },
+            ..told
+        }))
     }
 
     /// Replays the best run, and keeps its schedule if it is the same again.
@@ -271,7 +325,7 @@ impl Teller<'_> {
         schedule: &Schedule,
         best: Made,
         control: &dyn Fn(Scheduler) -> Control,
-        is_fewest: bool,
+        is_wide: bool,
     ) -> Result<Option<Told>, Error> {
         let (Some(shown), Some(digest)) = (&best.shown, digest(&best.run)) else {
             return Ok(None);
@@ -303,13 +357,12 @@ impl Teller<'_> {
         let cost = execution(&best).cost();
         let replay = Replay {
             preemptions: Some(cost.preemptions),
-            fewest: is_fewest,
             ..controlled_run::replay(self.control, self.store.number(), &new)
         };
         if self.store.replace(&new, &bytes).is_err() {
             return Ok(None);
         }
-        let story = words::lines(&best.log, goal, shown);
+        let story = words::lines(&best.log, goal, shown, is_wide);
         Ok((!story.is_empty()).then_some(Told { story, replay }))
     }
 

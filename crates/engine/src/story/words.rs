@@ -2,24 +2,26 @@
 //! came of it. Steps that say nothing about the finding are left out, and what a thread
 //! does several times in a row is one line.
 
-use super::goal::{Goal, Shown, named};
+use super::goal::{Goal, Shown};
+use super::stuck;
 use findings::confirmed::Effect;
-use findings::finding::{Frame, Location, StuckThreads, place};
+use findings::finding::{Frame, Location, place};
 use findings::story::StoryLine;
-use schedule::labels::{Labels, what};
+use schedule::labels::what;
 use schedule::log::{Entry, Log, Site, Told};
-use schedule::{Kind, Op, Thread};
-use std::collections::BTreeSet;
+use schedule::{Op, Thread};
 
 /// Lines of a story, at most.
-const MOST: usize = 8;
+pub(super) const MOST: usize = 8;
 
-/// The story of a run.
-pub(super) fn lines(log: &Log, goal: &Goal, shown: &Shown) -> Vec<StoryLine> {
-    let end = ending(log, goal, shown);
-    let before = match &shown.stuck {
-        Some(stuck) if !matches!(goal, Goal::Race { .. }) => waits(log, stuck),
-        _ => accesses(log, goal, shown),
+/// The story of a run. `is_wide`: accesses to all that races are told, not only to the field of the race.
+pub(super) fn lines(log: &Log, goal: &Goal, shown: &Shown, is_wide: bool) -> Vec<StoryLine> {
+    let (before, end) = match &shown.stuck {
+        Some(stuck) if !matches!(goal, Goal::Race { .. }) => stuck::lines(log, stuck),
+        _ => (
+            accesses(log, goal, shown, is_wide),
+            ending(log, goal, shown),
+        ),
     };
     let mut lines = folded(before);
     let room = MOST.saturating_sub(end.len());
@@ -37,7 +39,7 @@ fn thread_name(log: &Log, thread: Thread) -> String {
     }
 }
 
-fn line(log: &Log, thread: Thread, text: String, site: Option<&Site>) -> StoryLine {
+pub(super) fn line(log: &Log, thread: Thread, text: String, site: Option<&Site>) -> StoryLine {
     StoryLine {
         thread: thread_name(log, thread),
         text,
@@ -47,9 +49,9 @@ fn line(log: &Log, thread: Thread, text: String, site: Option<&Site>) -> StoryLi
 }
 
 /// The accesses that the story is about, in order.
-fn accesses(log: &Log, goal: &Goal, shown: &Shown) -> Vec<StoryLine> {
+fn accesses(log: &Log, goal: &Goal, shown: &Shown, is_wide: bool) -> Vec<StoryLine> {
     let is_meant = |told: &Told| match goal {
-        Goal::Race { race, .. } => meant(log, &race.location, told),
+        Goal::Race { race, .. } if !is_wide => meant(log, &race.location, told),
         _ => true,
     };
     let all: Vec<(usize, &Told)> = { log.told.iter().enumerate() }
@@ -123,15 +125,7 @@ fn ending(log: &Log, goal: &Goal, shown: &Shown) -> Vec<StoryLine> {
         return vec![at_frame(&uncaught.thread, text, place(&uncaught.stack)[1])];
     }
     if let Some(stuck) = &shown.stuck {
-        let waiting = stuck.threads.iter().map(|w| {
-            let mut text = format!("waits {}", w.waits_for);
-            match &w.held_by {
-                Some(other) => text += &format!(", which {other} holds"),
-                None => text += ", and nobody is left to wake it",
-            }
-            at_frame(&w.thread, text, place(&w.stack)[1])
-        });
-        return waiting.take(MOST / 2).collect();
+        return stuck::ending(stuck, |_| None);
     }
     let Goal::Race { outcome, .. } = goal else {
         return Vec::new();
@@ -140,11 +134,16 @@ fn ending(log: &Log, goal: &Goal, shown: &Shown) -> Vec<StoryLine> {
     match outcome.filter(|o| !matches!(o.result, Effect::Ok)) {
         Some(outcome) => vec![at_frame(
             "the program",
-            outcome.detail.clone(),
+            deed(&outcome.detail),
             place(&outcome.stack)[1],
         )],
         None => beside(log, shown).into_iter().collect(),
     }
+}
+
+/// What the program did, after its name: `prints "3", not "4"`.
+pub(super) fn deed(detail: &str) -> String {
+    detail.strip_prefix("it ").unwrap_or(detail).to_owned()
 }
 
 /// Nothing came of it: that the two stood side by side is all there is to say.
@@ -173,64 +172,13 @@ fn simple(class: &str) -> &str {
     class.rsplit('.').next().unwrap_or(class)
 }
 
-fn at_frame(thread: &str, text: String, frame: Option<&Frame>) -> StoryLine {
+pub(super) fn at_frame(thread: &str, text: String, frame: Option<&Frame>) -> StoryLine {
     StoryLine {
         thread: thread.to_owned(),
         text,
         file: frame.and_then(|f| f.file.clone()),
         line: frame.and_then(|f| f.line),
     }
-}
-
-/// How threads came to wait for ever: the locks that others wait for, or who woke whom.
-fn waits(log: &Log, stuck: &StuckThreads) -> Vec<StoryLine> {
-    let names: BTreeSet<Thread> = { stuck.threads.iter() }
-        .filter_map(|waiting| named(log, &waiting.thread))
-        .collect();
-    let steps: Vec<(u64, Thread, Op)> = { log.entries.iter() }
-        .filter_map(|entry| match entry {
-            Entry::Step { thread, op } => Some((*thread, *op)),
-            _ => None,
-        })
-        .zip(0..)
-        .map(|((thread, op), number)| (number, thread, op))
-        .collect();
-    // The last thing that each asked for is what it waits for.
-    let last =
-        |thread: Thread| { steps.iter() }.rposition(|(_, t, op)| *t == thread && blocks(op.kind));
-    let awaited: Vec<usize> = names.iter().filter_map(|t| last(*t)).collect();
-    let objects: BTreeSet<u64> = awaited.iter().map(|at| steps[*at].2.obj).collect();
-    let labels = Labels::new(log);
-    let mut lines = Vec::new();
-    for (at, (number, thread, op)) in steps.iter().enumerate() {
-        let takes = matches!(
-            op.kind,
-            Kind::Acquire | Kind::TryAcquire | Kind::AcquireShared
-        );
-        let of_lock = takes && stuck.cycle && names.contains(thread) && objects.contains(&op.obj);
-        let wakes = matches!(
-            op.kind,
-            Kind::Notify | Kind::NotifyAll | Kind::Unpark | Kind::Wait
-        );
-        if awaited.contains(&at) || !(of_lock || wakes && !stuck.cycle) {
-            continue;
-        }
-        let label = labels.label(Some(*number), op);
-        let verb = match label.split_once(' ') {
-            Some(("lock", rest)) => format!("locks {rest}"),
-            Some(("notify", rest)) => format!("notifies {rest}"),
-            _ => label.clone(),
-        };
-        lines.push(line(log, *thread, verb, log.place(*number, op)));
-    }
-    lines
-}
-
-fn blocks(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Acquire | Kind::AcquireShared | Kind::Wait | Kind::Park | Kind::Join
-    )
 }
 
 /// What is said several times in a row is said once.

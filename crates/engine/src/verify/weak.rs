@@ -35,6 +35,7 @@ use findings::exploration::{WeakExploration, WeakFinding, WeakKind};
 use findings::finding::{Findings, Frame, Race, StuckThreads, Uncaught};
 use findings::result::Status;
 use findings::suppress;
+use std::collections::BTreeSet;
 
 /// Findings that are told.
 const MOST: usize = 100;
@@ -138,6 +139,9 @@ fn told(search: &Search<'_>) -> (Vec<WeakFinding>, Vec<Option<Kept>>) {
             .into_iter()
             .map(move |found| (found, kept.clone()))
     });
+    let mut known = BTreeSet::new();
+    // Threads that wait in the same way after different reads are one finding.
+    let all = all.filter(|(found, _)| known.insert(found.detail.clone()));
     let named = (1..).zip(all.take(MOST)).map(|(number, (found, kept))| {
         let id = format!("W{number}");
         (WeakFinding { id, ..found }, kept)

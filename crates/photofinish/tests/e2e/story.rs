@@ -115,3 +115,28 @@ fn a_race_that_lets_an_exception_out() {
     );
     replays(race, results.path());
 }
+
+/// The field that raced is not the one that was null: the story has both.
+#[test]
+fn what_made_it_fail_is_told_though_another_field_races() {
+    let results = tempfile::tempdir().unwrap();
+    let found = confirm(
+        &Program::own(&["Thief"]),
+        results.path(),
+        &["--trials", "30"],
+    );
+    let threw = |race: &&Value| race["outcomes"][0]["result"] == "exception";
+    let races = found.findings();
+    let told: Vec<Vec<String>> = races.iter().filter(threw).map(lines).collect();
+    assert!(!told.is_empty(), "{}", found.stderr);
+    for story in told {
+        assert!(
+            story
+                .iter()
+                .any(|line| line == "thief sets Thief.cargo = null"),
+            "{story:#?}\n{}",
+            found.stderr
+        );
+        assert!(story.len() <= MOST, "{story:#?}");
+    }
+}
