@@ -5,6 +5,7 @@
 //! with few preemptions are looked at, those with the fewest first, up to a number of runs. The finding is known again
 //! by names (the field, the methods, the class of the exception), which survive changes of lines and instructions.
 
+use super::stale::{self, Step};
 use crate::config::LaunchConfig;
 use crate::error::{Context, Error};
 use crate::launch::{Launcher, Plan};
@@ -20,11 +21,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The layout of a case.
+/// The layout of a case; of one that needs more than the first version of it knew, the second.
 const SCHEMA: u32 = 1;
+const SCHEMA_2: u32 = 2;
 
 /// Runs with other schedules, unless the case says otherwise.
 const BUDGET: u32 = 40;
+
+/// The same, where reads may see older values: what they see is drawn in each.
+const WEAK_BUDGET: u32 = 12;
 
 /// Preemptions that they have at most: two show nearly every bug that was ever found so.
 const PREEMPTIONS: u32 = 2;
@@ -48,6 +53,12 @@ pub struct Case {
     /// Methods of the program in which threads waited for ever.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stuck_in: Vec<String>,
+    /// Reads of what races may see older values ([`crate::confirm::Memory`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub weak: bool,
+    /// Of a stale value: the look and the act.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stale: Option<[Step; 2]>,
     /// Statements that are scheduling points.
     pub points: [Vec<String>; 2],
     /// The schedule, a file beside this one.
@@ -81,6 +92,19 @@ pub struct Checked {
     pub why_not: Option<String>,
 }
 
+impl Checked {
+    pub(super) fn new(case: Case) -> Checked {
+        Checked {
+            found: None,
+            followed: false,
+            tried: 0,
+            is_complete: false,
+            why_not: None,
+            case,
+        }
+    }
+}
+
 pub(super) fn method(frame: &Frame) -> String {
     format!("{}.{}", frame.class, frame.method)
 }
@@ -95,10 +119,32 @@ impl Case {
             methods: Vec::new(),
             exception: None,
             stuck_in: Vec::new(),
+            weak: false,
+            stale: None,
             points: Default::default(),
             schedule,
             budget: BUDGET,
             story: Vec::new(),
+        }
+    }
+
+    /// It takes an older value.
+    pub(super) fn with_older_values(self) -> Case {
+        Case {
+            schema: SCHEMA_2,
+            weak: true,
+            budget: WEAK_BUDGET,
+            ..self
+        }
+    }
+
+    /// It is a stale value.
+    pub(super) fn of_stale(self, steps: [Step; 2]) -> Case {
+        Case {
+            schema: SCHEMA_2,
+            stale: Some(steps),
+            budget: stale::BUDGET,
+            ..self
         }
     }
 
@@ -113,9 +159,9 @@ impl Case {
             ))
         })?;
         match case.schema {
-            SCHEMA => Ok(case),
+            SCHEMA | SCHEMA_2 => Ok(case),
             other => Err(Error::usage(format!(
-                "{} has layout {other}, this version reads {SCHEMA}",
+                "{} has layout {other}, this version reads {SCHEMA} and {SCHEMA_2}",
                 path.display()
             ))),
         }
@@ -216,6 +262,10 @@ pub fn check(path: &Path, launch: &LaunchConfig) -> Result<Checked, Error> {
         .and_then(|t| Instant::now().checked_add(t));
     let checker = Checker {
         launcher: &launcher,
+        mode: match case.weak {
+            true => Mode::FASTTRACK,
+            false => Mode::None,
+        },
         deadline,
         control: Control {
             clock: i64::try_from(kept.header.clock).ok(),
@@ -224,25 +274,24 @@ pub fn check(path: &Path, launch: &LaunchConfig) -> Result<Checked, Error> {
             ..Control::new(Scheduler::Steer(String::new()), kept.header.seed)
         },
     };
-    checker.check(case, &log.canonicalize()?)
+    let log = log.canonicalize()?;
+    match case.stale.clone() {
+        Some(steps) => stale::check(case, &steps, &launcher, &checker.control, deadline, &log),
+        None => checker.check(case, &log),
+    }
 }
 
 struct Checker<'a> {
     launcher: &'a Launcher<'a>,
+    /// Which writes a read may see FastTrack's clocks say.
+    mode: Mode,
     deadline: Option<Instant>,
     control: Control,
 }
 
 impl Checker<'_> {
     fn check(&self, case: Case, log: &Path) -> Result<Checked, Error> {
-        let mut checked = Checked {
-            found: None,
-            followed: false,
-            tried: 0,
-            is_complete: false,
-            why_not: None,
-            case,
-        };
+        let mut checked = Checked::new(case);
         let (run, _) = self.make(Scheduler::Replay(log.to_owned()))?;
         let summary = run.findings.summary.as_ref();
         let control = summary.and_then(|s| s.control.as_ref());
@@ -254,6 +303,9 @@ impl Checker<'_> {
         }
         if checked.found.is_some() {
             return Ok(checked);
+        }
+        if checked.case.weak {
+            return self.with_older_values(checked);
         }
         let (run, _) = self.make(Scheduler::Follow(log.to_owned()))?;
         checked.found = checked.case.shown(&run);
@@ -294,17 +346,44 @@ impl Checker<'_> {
         Ok(checked)
     }
 
+    /// What reads see is drawn anew in each run, as in the trials that found it.
+    fn with_older_values(&self, mut checked: Checked) -> Result<Checked, Error> {
+        let first = self.control.seed;
+        for number in 0..checked.case.budget {
+            let seed = first.wrapping_add(number.into());
+            let (run, _) = self.run(Control {
+                scheduler: "random".into(),
+                seed,
+                ..self.control.clone()
+            })?;
+            if run.outcome.stopped.is_some() {
+                checked.why_not = Some("a run was stopped before its end".to_owned());
+                break;
+            }
+            checked.tried += 1;
+            checked.found = checked.case.shown(&run);
+            if checked.found.is_some() {
+                break;
+            }
+        }
+        Ok(checked)
+    }
+
     fn make(&self, scheduler: Scheduler) -> Result<(RunResult, Log), Error> {
+        self.run(Control {
+            scheduler,
+            ..self.control.clone()
+        })
+    }
+
+    fn run(&self, control: Control) -> Result<(RunResult, Log), Error> {
         let dir = self.launcher.directory("case")?;
         let left = |at: Instant| at.saturating_duration_since(Instant::now());
         let plan = Plan {
-            control: Some(Control {
-                scheduler,
-                ..self.control.clone()
-            }),
+            control: Some(control),
             input: Input::Empty,
             time_limit: Some(self.deadline.map_or(LONGEST, left)),
-            ..Plan::new(Mode::None, Output::Capture)
+            ..Plan::new(self.mode, Output::Capture)
         };
         let run = self.launcher.run_in(&dir, plan)?;
         let log = std::fs::read(dir.log()).ok();
@@ -314,4 +393,4 @@ impl Checker<'_> {
 }
 
 /// A run of a case that takes longer is ended.
-const LONGEST: Duration = Duration::from_secs(120);
+pub(super) const LONGEST: Duration = Duration::from_secs(120);

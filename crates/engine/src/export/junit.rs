@@ -30,6 +30,12 @@ pub(super) fn write(
     let resources = resources.map_or_else(|| beside(sources), Path::to_owned);
     let folder = resources.join(BESIDE);
     let case = finding.case(format!("{class}.pfs"));
+    if case.weak && case.exception.is_none() && case.stuck_in.is_empty() {
+        return Err(Error::usage(format!(
+            "{} cannot become a test: what an older value leads to is another output, which a repair may change, too",
+            finding.id
+        )));
+    }
     let text =
         serde_json::to_string_pretty(&case).map_err(|e| Error::tool_failed(e.to_string()))?;
     let directory = package.split('.').filter(|p| !p.is_empty());

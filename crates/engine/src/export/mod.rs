@@ -5,11 +5,13 @@
 //! case    what must not happen again, and how that is checked
 //! junit   the test, its schedule and its case
 //! plain   a program that forces the order through the Java debugger interface
+//! stale   cases of stale values
 //! ```
 
 mod case;
 mod junit;
 mod plain;
+mod stale;
 
 pub use case::{Case, Checked, check};
 
@@ -21,6 +23,7 @@ use driver::store::{Program, Schedule, Store};
 use findings::confirmed::Effect;
 use findings::finding::{Location, is_jdks, place};
 use findings::group::own_statement;
+use findings::prediction::AtomicityViolation;
 use findings::result::Report;
 use findings::story::StoryLine;
 use std::path::PathBuf;
@@ -57,10 +60,16 @@ pub struct Exported {
     pub notes: Vec<String>,
 }
 
+/// What its schedule shows.
+enum Shows {
+    Goal(Goal),
+    Stale(Box<AtomicityViolation>),
+}
+
 /// A finding with all that is known of it.
 struct Finding {
     id: String,
-    goal: Goal,
+    shows: Shows,
     /// In a line.
     what: String,
     story: Vec<StoryLine>,
@@ -92,75 +101,100 @@ fn usage(error: impl std::fmt::Display) -> Error {
 
 fn find(store: &Store, report: &Report, id: &str) -> Result<Finding, Error> {
     let wanted = id.split('.').next().unwrap_or(id);
-    let race = report.races.iter().find(|race| race.id == wanted);
-    let deadlock = report.deadlocks.iter().find(|d| d.id == wanted);
-    let failure = report.failures.iter().find(|f| f.id == wanted);
-    let (goal, what, story) = match (race, deadlock, failure) {
-        (Some(race), ..) => {
-            let group = findings::group::findings(&report.races);
-            let own = group.iter().find(|f| f.race.id == race.id);
-            let name = own.map_or_else(|| location(&race.location), |f| f.name());
-            let (_, outcome) = most_telling(race);
-            let mut what = format!("race on {name}");
-            if let Some(outcome) = outcome.filter(|o| !matches!(o.result, Effect::Ok)) {
-                what += &format!(": {}", outcome.detail);
-            }
-            let goal = Goal::Race {
-                race: Box::new(race.clone()),
-                outcome: outcome.cloned().map(Box::new),
-                printed: None,
-            };
-            (goal, what, race.story.clone())
-        }
-        (_, Some(deadlock), _) => {
-            let names: Vec<&str> = deadlock.threads.iter().map(|w| &*w.thread).collect();
-            let what = format!("{} of {}", deadlock.kind, names.join(", "));
-            let goal = Goal::Deadlock(Box::new(deadlock.clone()));
-            (goal, what, deadlock.story.clone())
-        }
-        (_, _, Some(failure)) => {
-            let goal = Goal::Failure(Box::new(failure.clone()));
-            (goal, failure.exception.clone(), failure.story.clone())
-        }
-        _ => {
-            if report.atomicity.iter().any(|a| a.id == *wanted) {
-                return Err(Error::usage(format!(
-                    "{wanted} cannot be exported: races, deadlocks and uncaught exceptions can"
-                )));
-            }
-            let races = report.races.iter().map(|r| &r.id);
-            let deadlocks = report.deadlocks.iter().map(|d| &d.id);
-            let failures = report.failures.iter().map(|f| &f.id);
-            let all: Vec<&str> = races
-                .chain(deadlocks)
-                .chain(failures)
-                .map(|s| &**s)
-                .collect();
-            let known = match all.is_empty() {
-                true => "there are none".to_owned(),
-                false => format!("there are: {}", all.join(", ")),
-            };
-            return Err(Error::usage(format!("there is no finding {id}; {known}")));
-        }
-    };
-    let name = match race {
-        Some(race) => most_telling(race).0,
-        None => wanted.to_owned(),
+    let (shows, what, story) = known(report, wanted).ok_or_else(|| unknown(report, wanted))?;
+    let name = match &shows {
+        Shows::Goal(Goal::Race { race, .. }) => most_telling(race).0,
+        _ => wanted.to_owned(),
     };
     let (schedule, log) = store.schedule(&name).map_err(|_| {
+        let maker = match shows {
+            Shows::Stale(_) => "predict --atomicity --confirm",
+            Shows::Goal(_) => "confirm",
+        };
         Error::usage(format!(
-            "no run of {wanted} is kept that could be repeated: `photofinish confirm` makes one"
+            "no run of {wanted} is kept that could be repeated: `photofinish {maker}` makes one"
         ))
     })?;
     Ok(Finding {
         id: wanted.to_owned(),
-        goal,
+        shows,
         what,
         story,
         schedule,
         log,
         program: store.program().clone(),
     })
+}
+
+/// What the finding shows, in a line and in a story.
+fn known(report: &Report, wanted: &str) -> Option<(Shows, String, Vec<StoryLine>)> {
+    if let Some(race) = report.races.iter().find(|race| race.id == wanted) {
+        let group = findings::group::findings(&report.races);
+        let own = group.iter().find(|f| f.race.id == race.id);
+        let name = own.map_or_else(|| location(&race.location), |f| f.name());
+        let (_, outcome) = most_telling(race);
+        let mut what = format!("race on {name}");
+        if let Some(outcome) = outcome.filter(|o| !matches!(o.result, Effect::Ok)) {
+            what += &format!(": {}", outcome.detail);
+        }
+        let goal = Goal::Race {
+            race: Box::new(race.clone()),
+            outcome: outcome.cloned().map(Box::new),
+            printed: None,
+        };
+        return Some((Shows::Goal(goal), what, race.story.clone()));
+    }
+    if let Some(deadlock) = report.deadlocks.iter().find(|d| d.id == wanted) {
+        let names: Vec<&str> = deadlock.threads.iter().map(|w| &*w.thread).collect();
+        let what = format!("{} of {}", deadlock.kind, names.join(", "));
+        let goal = Goal::Deadlock(Box::new(deadlock.clone()));
+        return Some((Shows::Goal(goal), what, deadlock.story.clone()));
+    }
+    if let Some(failure) = report.failures.iter().find(|f| f.id == wanted) {
+        let goal = Goal::Failure(Box::new(failure.clone()));
+        let what = failure.exception.clone();
+        return Some((Shows::Goal(goal), what, failure.story.clone()));
+    }
+    let stale = report
+        .atomicity
+        .iter()
+        .find(|a| can_be_exported(a, wanted))?;
+    let what = stale::in_a_line(stale);
+    Some((
+        Shows::Stale(Box::new(stale.clone())),
+        what,
+        stale::story(stale),
+    ))
+}
+
+fn can_be_exported(violation: &AtomicityViolation, wanted: &str) -> bool {
+    violation.id == wanted && violation.stale.is_some()
+}
+
+fn unknown(report: &Report, wanted: &str) -> Error {
+    let weak = report.exploration.as_ref().and_then(|e| e.weak.as_ref());
+    let is_weak = weak.is_some_and(|weak| weak.findings.iter().any(|w| w.id == wanted));
+    if is_weak || report.atomicity.iter().any(|a| a.id == wanted) {
+        return Error::usage(format!(
+            "{wanted} cannot be exported: races, deadlocks, uncaught exceptions and stale values can, those of `verify \
+             --memory weak` as `confirm --memory weak` finds them"
+        ));
+    }
+    let races = report.races.iter().map(|r| &r.id);
+    let deadlocks = report.deadlocks.iter().map(|d| &d.id);
+    let failures = report.failures.iter().map(|f| &f.id);
+    let stale = report.atomicity.iter().filter(|a| a.stale.is_some());
+    let all: Vec<&str> = races
+        .chain(deadlocks)
+        .chain(failures)
+        .chain(stale.map(|a| &a.id))
+        .map(|s| &**s)
+        .collect();
+    let known = match all.is_empty() {
+        true => "there are none".to_owned(),
+        false => format!("there are: {}", all.join(", ")),
+    };
+    Error::usage(format!("there is no finding {wanted}; {known}"))
 }
 
 fn location(location: &Location) -> String {
@@ -179,10 +213,24 @@ impl Finding {
         for (side, texts) in case.points.iter_mut().zip(pair) {
             side.clone_from(texts);
         }
-        match &self.goal {
+        let goal = match &self.shows {
+            Shows::Goal(goal) => goal,
+            Shows::Stale(violation) => {
+                return match stale::steps(violation) {
+                    Some(steps) => case.of_stale(steps),
+                    None => case,
+                };
+            }
+        };
+        match goal {
             Goal::Race { race, outcome, .. } => {
-                case.location = Some(race.location.clone());
-                case.methods = race.accesses.iter().map(|a| method(&a.at)).collect();
+                let older = outcome.as_ref().is_some_and(|o| !o.memory.is_empty());
+                if older {
+                    case = case.with_older_values();
+                } else {
+                    case.location = Some(race.location.clone());
+                    case.methods = race.accesses.iter().map(|a| method(&a.at)).collect();
+                }
                 let thrown = outcome.as_ref().filter(|o| o.result == Effect::Exception);
                 case.exception = thrown.map(|o| Thrown {
                     class: o
@@ -205,7 +253,9 @@ impl Finding {
                     let frame = outcome
                         .as_ref()
                         .and_then(|o| place(&o.stack)[1].map(method));
-                    case.stuck_in.extend(frame);
+                    // Of a loop that never ends there is no stack, but the read that it goes round for.
+                    let read = || Some(method(&outcome.as_ref()?.memory.first()?.at));
+                    case.stuck_in.extend(frame.or_else(read));
                 }
             }
             Goal::Failure(failure) => {

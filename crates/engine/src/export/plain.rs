@@ -9,7 +9,7 @@
 //! Refused: deadlocks and uncaught exceptions without a race (no two statements make them), programs that read
 //! a file as their input, and everything that the run does not confirm.
 
-use super::{Exported, Finding, Start, comment, junit, literal, told};
+use super::{Exported, Finding, Shows, Start, comment, junit, literal, told};
 use crate::error::Error;
 use crate::story::Goal;
 use findings::confirmed::Effect;
@@ -36,11 +36,16 @@ pub(super) fn write(finding: &Finding, directory: &Path) -> Result<Exported, Err
         let id = &finding.id;
         Error::usage(format!("{id} cannot become a program of its own: {why}"))
     };
-    let Goal::Race { outcome, .. } = &finding.goal else {
+    let Shows::Goal(Goal::Race { outcome, .. }) = &finding.shows else {
         return Err(refuse(
             "only races can, whose two statements a program can hold up; `--junit` takes all findings",
         ));
     };
+    if outcome.as_ref().is_some_and(|o| !o.memory.is_empty()) {
+        return Err(refuse(
+            "it takes a read that sees an older value, which no order of two statements forces",
+        ));
+    }
     if finding.program.input.is_some() {
         return Err(refuse("the program reads its standard input from a file"));
     }

@@ -2,10 +2,12 @@
 //! force the order with a JDK alone.
 
 use super::maven;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use test_support::jdk;
-use test_support::programs::{Expected, confirm, finish, photofinish, root, scratch, thorough};
+use test_support::programs::{
+    Expected, Program, compile, confirm, finish, photofinish, root, scratch, thorough,
+};
 
 /// The examples, those that are always tried first, and what `advise` proposes for each, as changes of the source.
 const EXAMPLES: [(&str, &[(&str, &str)]); 5] = [
@@ -155,4 +157,105 @@ fn what_cannot_be_exported_is_said() {
     );
     let done = export(&results.path().join("nowhere"), &[&id, "--plain", "/tmp"]);
     assert_eq!(done.status.code(), Some(64), "{}", said(&done));
+}
+
+/// Whether it happens again, by the case that was exported: `replay --case`, which the test calls.
+fn checked(case: &Path, args: &[&str]) -> Output {
+    let mut tool = photofinish();
+    tool.args(["replay", "--case"])
+        .arg(case)
+        .arg("--")
+        .args(args);
+    finish(tool, "")
+}
+
+/// The classes of a source, with changes.
+fn repaired(name: &str, file: &Path, changes: &[(&str, &str)]) -> PathBuf {
+    let mut text = std::fs::read_to_string(file).unwrap();
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    let dir = scratch(name);
+    let source = dir.join(file.file_name().unwrap());
+    std::fs::write(&source, text).unwrap();
+    let beside = file.parent().unwrap().display().to_string();
+    let beside = beside.trim_end_matches("/atomicity");
+    let mut javac = jdk::tool("javac");
+    javac.args(["-g", "-nowarn", "-sourcepath", beside, "-d"]);
+    let done = javac.arg(&dir).arg(&source).output().unwrap();
+    assert!(done.status.success(), "{}", said(&done));
+    dir
+}
+
+#[test]
+fn a_stale_value_fails_until_look_and_act_are_one_step() {
+    let expected = Expected::load("atomicity");
+    let program = expected.program("atomicity", expected.section("broken-deposit"));
+    let results = tempfile::tempdir().unwrap();
+    let found = program.reported(&[
+        "predict",
+        "--atomicity",
+        "--confirm",
+        "--results",
+        jdk::path(results.path()),
+    ]);
+    assert_eq!(found.report["atomicity"][0]["status"], "confirmed");
+    let tests = scratch("export-stale");
+    let done = export(results.path(), &["A1", "--junit", jdk::path(&tests)]);
+    assert_eq!(done.status.code(), Some(0), "{}", said(&done));
+    let test = std::fs::read_to_string(tests.join("atomicity/BrokenA1Test.java")).unwrap();
+    assert!(test.contains("by what it saw in 1"), "{test}");
+    let case = tests.join("photofinish/BrokenA1Test.json");
+    let of = |classes: &Path| {
+        checked(
+            &case,
+            &["-cp", jdk::path(classes), "atomicity.Broken", "deposit"],
+        )
+    };
+    let broken = of(&compile("programs/atomicity/src", &[]));
+    assert_eq!(broken.status.code(), Some(66), "{}", said(&broken));
+    assert!(
+        said(&broken).contains("had looked and before it acted"),
+        "{}",
+        said(&broken)
+    );
+    let file = root().join("programs/atomicity/src/atomicity/Broken.java");
+    let change = [("void deposit", "synchronized void deposit")];
+    let mended = of(&repaired("export-stale-mended", &file, &change));
+    assert_eq!(mended.status.code(), Some(0), "{}", said(&mended));
+    let refused = export(results.path(), &["A1", "--plain", "/tmp"]);
+    assert_eq!(refused.status.code(), Some(64), "{}", said(&refused));
+}
+
+#[test]
+fn an_older_value_fails_until_the_field_is_volatile() {
+    let classes = compile("programs/memory/src", &[]);
+    let program = Program::new(&["-cp", jdk::path(&classes), "StopFlag"]);
+    let results = tempfile::tempdir().unwrap();
+    let options = ["--memory", "weak", "--trials", "8"];
+    let found = confirm(&program, results.path(), &options);
+    assert_eq!(found.code, Some(66), "{}", found.stderr);
+    let tests = scratch("export-older");
+    let done = export(results.path(), &["R1", "--junit", jdk::path(&tests)]);
+    assert_eq!(done.status.code(), Some(0), "{}", said(&done));
+    let case = tests.join("photofinish/StopFlagR1Test.json");
+    let of = |classes: &Path| checked(&case, &["-cp", jdk::path(classes), "StopFlag"]);
+    let broken = of(&classes);
+    assert_eq!(broken.status.code(), Some(66), "{}", said(&broken));
+    assert!(
+        said(&broken).contains("threads wait for ever"),
+        "{}",
+        said(&broken)
+    );
+    let file = root().join("programs/memory/src/StopFlag.java");
+    let change = [("private boolean stop", "private volatile boolean stop")];
+    let mended = of(&repaired("export-older-mended", &file, &change));
+    assert_eq!(mended.status.code(), Some(0), "{}", said(&mended));
+    let refused = export(results.path(), &["R1", "--plain", "/tmp"]);
+    assert!(
+        said(&refused).contains("an older value"),
+        "{}",
+        said(&refused)
+    );
 }
