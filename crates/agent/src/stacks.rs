@@ -7,7 +7,7 @@
 
 use crate::Agent;
 use crate::jni::Ref;
-use crate::jvmti::{FrameInfo, Jvmti};
+use crate::jvmti::{FrameInfo, Jvmti, class_in, without_address};
 use order::{Epoch, Tid};
 use protocol::finding;
 use rustc_hash::FxHashMap;
@@ -213,8 +213,8 @@ pub fn type_name(signature: &str) -> String {
         b"J" => "long".into(),
         b"F" => "float".into(),
         b"D" => "double".into(),
-        [b'L', .., b';'] => element[1..element.len() - 1].replace('/', "."),
-        _ => element.replace('/', "."),
+        [b'L', .., b';'] => class_in(element).replace('/', "."),
+        _ => without_address(element).replace('/', "."),
     };
     name + &"[]".repeat(dims)
 }
@@ -229,6 +229,7 @@ mod tests {
         assert_eq!(type_name("[[I"), "int[][]");
         assert_eq!(type_name("[Ljava/lang/String;"), "java.lang.String[]");
         assert_eq!(type_name("a/B"), "a.B");
+        assert_eq!(type_name("[La/Made.0x0000000026081400;"), "a.Made[]");
     }
 
     fn frame(method: &str) -> Frame {

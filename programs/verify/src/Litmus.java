@@ -46,6 +46,16 @@ public final class Litmus {
         switch (what) {
             case "nothing" -> together(() -> {}, () -> {});
             case "lock2" -> together(this::increment, this::increment);
+            case "lambda" -> {
+                // Its class has no name that is the same in the next run.
+                Runnable lock = () -> {};
+                Runnable locked = () -> {
+                    synchronized (lock) {
+                        plain++;
+                    }
+                };
+                together(locked, locked);
+            }
             case "lock3" -> together(this::increment, this::increment, this::increment);
             case "twice" -> {
                 Runnable both = () -> {

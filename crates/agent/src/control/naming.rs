@@ -16,7 +16,7 @@ use super::life::Whereabouts;
 use super::{Control, Place};
 use crate::Agent;
 use crate::jni::{Global, Jni, Ref};
-use crate::jvmti::MethodId;
+use crate::jvmti::{MethodId, without_address};
 use jni_sys::jlong;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
@@ -100,9 +100,11 @@ fn name(of: impl Hash) -> u64 {
     hasher.finish() | 1 << 62
 }
 
-/// Classes of lambdas are numbered as they are made, by whichever thread.
+/// Classes of lambdas are numbered as they are made, by whichever thread; JDK 21 and later tell them, as all hidden classes,
+/// apart by an address.
 fn without_number(signature: &str) -> &str {
-    signature.split("$$Lambda$").next().unwrap_or(signature)
+    let name = without_address(signature);
+    name.split("$$Lambda").next().unwrap_or(name)
 }
 
 impl Control {
@@ -272,5 +274,29 @@ impl Control {
             }
             self.guided(|g| g.name(number, name));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As JDK 17 and JDK 21 write them, in two runs each.
+    #[test]
+    fn classes_of_lambdas_go_by_the_class_they_are_in() {
+        let of_17 = [
+            "La/B$$Lambda$14.0x0000000800c03000;",
+            "La/B$$Lambda$15.0x00007f1b34484280;",
+        ];
+        let of_21 = [
+            "La/B$$Lambda.0x0000000800c03000;",
+            "La/B$$Lambda.0x00007f1b34484280;",
+        ];
+        for signature in [of_17, of_21].concat() {
+            assert_eq!(without_number(signature), "La/B");
+        }
+        let hidden = ["La/Made.0x0000000026081400;", "La/Made.0x000000002e081400;"];
+        assert_eq!(hidden.map(without_number), ["La/Made"; 2]);
+        assert_eq!(without_number("La/B$Lambda;"), "La/B$Lambda;");
     }
 }

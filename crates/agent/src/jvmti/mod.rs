@@ -325,8 +325,13 @@ impl Jvmti {
 
     /// The fields that a class itself declares; none if it is not linked yet.
     pub fn class_fields<'a>(&self, class: Ref<'a>) -> Vec<FieldId<'a>> {
+        self.declared_fields(class).unwrap_or_default()
+    }
+
+    /// The same; None if that cannot be told yet.
+    pub fn declared_fields<'a>(&self, class: Ref<'a>) -> Option<Vec<FieldId<'a>>> {
         let (mut n, mut p) = (0, ptr::null_mut());
-        call!(
+        let error = call!(
             self,
             GET_CLASS_FIELDS,
             (jclass, *mut jint, *mut *mut jfieldID),
@@ -335,7 +340,7 @@ impl Jvmti {
             &mut p
         );
         let ids = self.take_array(n, p).into_iter();
-        ids.map(|id| FieldId { class, id }).collect()
+        (error == 0).then(|| ids.map(|id| FieldId { class, id }).collect())
     }
 
     /// The interfaces that a class itself names; none if it is not linked yet.
@@ -607,5 +612,13 @@ impl Jvmti {
 pub fn class_in(signature: &str) -> &str {
     let inside = signature.strip_prefix('L');
     let inside = inside.and_then(|rest| rest.strip_suffix(';'));
-    inside.unwrap_or(signature)
+    inside.map_or(signature, without_address)
+}
+
+/// The JVM tells hidden classes of one name apart by an address, which is another one in each run:
+/// `Lpack/Class.0x0000000026081400;`. No other name has a dot.
+pub fn without_address(signature: &str) -> &str {
+    signature
+        .split_once('.')
+        .map_or(signature, |(name, _)| name)
 }

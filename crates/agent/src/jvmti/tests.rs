@@ -172,6 +172,7 @@ fn an_error_is_no_answer() {
     assert_eq!(jvmti.class_signature(Ref::NULL), None);
     assert_eq!(jvmti.method(MethodId::NONE), None);
     assert!(jvmti.class_fields(Ref::NULL).is_empty());
+    assert!(jvmti.declared_fields(Ref::NULL).is_none());
     assert!(jvmti.stack(8).is_empty());
     assert!(jvmti.first_method().is_none());
     assert!(!jvmti.is_monitor_free(Ref::NULL), "that cannot be told");
@@ -221,4 +222,5 @@ fn a_class_keeps_its_own_first_letter() {
     assert_eq!(class_in("LLazyCache;"), "LazyCache");
     assert_eq!(class_in("Ljava/util/List;"), "java/util/List");
     assert_eq!(class_in("[I"), "[I");
+    assert_eq!(class_in("Lpack/Made.0x0000000026081400;"), "pack/Made");
 }

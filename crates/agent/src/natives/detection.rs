@@ -219,6 +219,17 @@ pub(super) extern "system" fn event(
     });
 }
 
+pub(super) extern "system" fn lacks(env: Env, _: Ref, class: Ref, field: Ref) -> jboolean {
+    with(env, |a, jni| {
+        let field = jni.string(field);
+        let declared = a.jvmti.declared_fields(class);
+        let is_field = |id| a.jvmti.field(id).is_none_or(|(name, ..)| name == field);
+        declared
+            .is_some_and(|all| !all.into_iter().any(is_field))
+            .into()
+    })
+}
+
 pub(super) extern "system" fn layout<'env>(
     env: Env<'env>,
     _: Ref<'env>,

@@ -70,6 +70,7 @@ natives! {
     "flush" (C) J => detection::flush;
     "relax" (I) V => detection::relax;
     "event" (C J J J I) V => detection::event;
+    "lacks" ("Ljava/lang/Class;" "Ljava/lang/String;") Z => detection::lacks;
     "layout" ("Ljava/lang/Class;") "[J" => detection::layout;
     "staticLayout" ("Ljava/lang/Class;") "[J" => detection::static_layout;
     "array" (J I "Ljava/lang/Class;" I) V => detection::array;

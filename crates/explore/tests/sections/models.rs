@@ -116,6 +116,7 @@ fn litmus_java() -> Vec<(&'static str, Program)> {
     vec![
         ("nothing", twice(vec![])),
         ("lock2", twice(add_one.clone())),
+        ("lambda", twice(add_one.clone())),
         ("lock3", thrice(add_one.clone())),
         ("twice", twice(body([add_one.clone(), add_one.clone()]))),
         (

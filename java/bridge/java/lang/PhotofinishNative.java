@@ -196,14 +196,21 @@ final class PhotofinishNative {
         return off > 0 ? U.getInt(o, off) : 0;
     }
 
-    /** For the agent: where a field that we added is; 0 if there is none of that name. */
+    /**
+     * For the agent: where a field that we added is; 0 if there is none of that name. It is asked for only if it is there:
+     * an error of the virtual machine, even if it is caught, makes the JVM forget the scoped values of the thread.
+     */
     static long offset(Class<?> c, String field) {
+        if (lacks(c, field)) return 0;
         try {
             return U.objectFieldOffset(c, field);
         } catch (InternalError e) {
             return 0;
         }
     }
+
+    /** Whether it is certain that a class itself declares no field of this name. */
+    private static native boolean lacks(Class<?> c, String field);
 
     /** For the agent: where a field of the program's is. */
     static long offset(java.lang.reflect.Field f, boolean isStatic) {

@@ -39,6 +39,7 @@ public final class PhotofinishWorker implements Runnable {
     private final int[] counts = new int[COUNTERS.length];
     private final AtomicLong[] longCounters = new AtomicLong[LONG_COUNTERS.length];
     private final long[] longCounts = new long[LONG_COUNTERS.length];
+    private final long mainId = TID > 0 ? U.getLong(Thread.currentThread(), TID) : 0;
     private final long nextId;
     private final long nextNumber;
     private final Properties properties = System.getProperties();
@@ -131,7 +132,6 @@ public final class PhotofinishWorker implements Runnable {
         ThreadGroup system = Thread.currentThread().getThreadGroup().getParent();
         Thread thread = new Thread(new ThreadGroup(system, "main"), this, "main");
         thread.setContextClassLoader(loader);
-        if (TID > 0) U.putLong(thread, TID, 1);
         PhotofinishNative.setStaticLong("java/lang/Thread", "threadSeqNumber", false, nextId);
         PhotofinishNative.setStaticLong("java/lang/Thread", "threadInitNumber", true, nextNumber);
         thread.start();
@@ -143,9 +143,14 @@ public final class PhotofinishWorker implements Runnable {
         return null;
     }
 
-    /** The program's main thread. */
+    /**
+     * The program's main thread. It says that it has the number of the JVM's own, and only once it runs: from JDK 24 on, the JVM
+     * knows the owner of a monitor by the number that the thread had when it was started, which must be nobody else's (1 would be
+     * an owner that is not known).
+     */
     @Override
     public void run() {
+        if (TID > 0) U.putLong(Thread.currentThread(), TID, mainId);
         try {
             PhotofinishNative.callMain(Class.forName(main, false, loader), args.clone());
         } catch (ClassNotFoundException e) {

@@ -1,11 +1,43 @@
 package ordered;
 
+import java.io.InputStream;
+import java.lang.invoke.MethodHandles;
+
 /**
  * Class initialisation: whoever uses a class comes after its initialiser, in
  * whichever thread that ran. It happens once, so later rounds only read.
  */
 final class Initialisation {
     private Initialisation() {}
+
+    /** Two hidden classes of one class file have the same name, and statics of their own. */
+    static final class HiddenTwins implements Section {
+        static final class Made implements Runnable {
+            private static int count;
+
+            @Override
+            public void run() {
+                for (int i = 0; i < 10; i++) count++;
+                if (count % 10 != 0) throw new AssertionError(count);
+            }
+        }
+
+        private static Runnable made() throws Exception {
+            try (InputStream file = Initialisation.class.getResourceAsStream("Initialisation$HiddenTwins$Made.class")) {
+                MethodHandles.Lookup made = MethodHandles.lookup().defineHiddenClass(file.readAllBytes(), true);
+                return (Runnable) made.lookupClass().getDeclaredConstructor().newInstance();
+            }
+        }
+
+        @Override
+        public void run() throws Exception {
+            Runnable one = made();
+            Runnable two = made();
+            Worker other = Worker.start(one::run);
+            two.run();
+            other.finish();
+        }
+    }
 
     /** The same use of a class in two threads at once. */
     abstract static class Together implements Section {

@@ -278,6 +278,7 @@ public final class Main {
         all.put("init-interface-field", Initialisation.InterfaceField::new);
         all.put("init-by-name", Initialisation.ByName::new);
         all.put("init-final-and-volatile", Initialisation.FinalAndVolatile::new);
+        all.put("init-hidden-twins", Initialisation.HiddenTwins::new);
         all.put("init-class-value", Initialisation.Computed::new);
 
         all.put("life-piped-bytes", Lifecycle.PipedBytes::new);

@@ -128,6 +128,7 @@ public final class Main {
         all.put("lambda-capture", new Shapes.LambdaCapture());
         all.put("method-reference", new Shapes.MethodReference());
         all.put("inner-class", new Shapes.InnerClass());
+        all.put("hidden-class", new Shapes.HiddenClass());
         all.put("anonymous-class", new Shapes.AnonymousClass());
         all.put("nested-private", new Shapes.NestedPrivate());
         all.put("superclass-field", new Shapes.SuperclassField());

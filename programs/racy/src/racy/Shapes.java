@@ -1,5 +1,7 @@
 package racy;
 
+import java.io.InputStream;
+import java.lang.invoke.MethodHandles;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
@@ -61,6 +63,27 @@ final class Shapes {
             other.new Writer().run();
             other.new Counter().run();
             Duel.run(new Writer(), new Counter());
+        }
+    }
+
+    /** A class without a name of its own: the JVM tells it apart by an address. */
+    static final class HiddenClass implements Section {
+        static final class Made implements Runnable {
+            private int hidden;
+
+            @Override
+            public void run() {
+                hidden++; // race: hidden-class
+            }
+        }
+
+        @Override
+        public void run() throws Exception {
+            try (InputStream file = Shapes.class.getResourceAsStream("Shapes$HiddenClass$Made.class")) {
+                MethodHandles.Lookup made = MethodHandles.lookup().defineHiddenClass(file.readAllBytes(), true);
+                Runnable count = (Runnable) made.lookupClass().getDeclaredConstructor().newInstance();
+                Duel.run(count::run, count::run);
+            }
         }
     }
 
