@@ -217,10 +217,16 @@ fn scopes(goal: &Goal, fields: &[String]) -> Vec<Vec<String>> {
     let threw = { outcome.as_ref() }.is_some_and(|o| o.result == Effect::Exception);
     let mut all = fields.to_vec();
     all.extend(own.iter().filter(|own| !fields.contains(own)).cloned());
-    match threw && all != own && !is_jdks(&race.location) {
+    // Fields are known by their names alone: `name` and `last` are fields of the JDK as well, and runs with all their accesses go
+    // another way. The two statements alone are what the run that was kept was made with.
+    let mut scopes = match threw && all != own && !is_jdks(&race.location) {
         true => vec![all, own],
         false => vec![own],
+    };
+    if scopes.last().is_some_and(|fields| !fields.is_empty()) {
+        scopes.push(Vec::new());
     }
+    scopes
 }
 
 /// Statements that are scheduling points: the two of a race, and all accesses to these fields.
@@ -390,10 +396,15 @@ impl Teller<'_> {
     }
 }
 
-/// Inside the JDK a detector tells which call of the program led there. Scheduling points are the same with it.
+/// Inside the JDK, and in its methods that fill and copy arrays, a detector tells which call of the program led there.
+/// Scheduling points are the same with it.
 fn mode(goal: &Goal) -> Mode {
     match goal {
-        Goal::Race { race, .. } if is_jdks(&race.location) => Mode::FASTTRACK,
+        Goal::Race { race, .. }
+            if is_jdks(&race.location) || race.accesses.iter().any(|a| a.at.is_jdk()) =>
+        {
+            Mode::FASTTRACK
+        }
         _ => Mode::None,
     }
 }

@@ -140,3 +140,17 @@ fn what_made_it_fail_is_told_though_another_field_races() {
         assert!(story.len() <= MOST, "{story:#?}");
     }
 }
+
+/// The JDK has fields of this name, too.
+#[test]
+fn a_field_with_a_common_name_is_told() {
+    let results = tempfile::tempdir().unwrap();
+    let options = ["--trials", "20"];
+    let found = confirm(&Program::own(&["Logged"]), results.path(), &options);
+    let told = lines(&found.findings()[0]);
+    assert!(
+        told.iter().any(|line| line == "clearer sets Logged.name = null"),
+        "{told:#?}\n{}",
+        found.stderr
+    );
+}
