@@ -202,7 +202,7 @@ impl Agent {
     pub fn is_watched(&self, stack: &[Frame]) -> bool {
         let caller = stack
             .iter()
-            .filter(|f| !is_reflection(f))
+            .filter(|f| !is_reflection(f) && !works_for_its_caller(f))
             .map(|f| {
                 let class = f.class.replace('.', "/");
                 let is_jdk = self.owners.is_jdk(&class);
@@ -485,6 +485,19 @@ impl Agent {
 
 fn is_same_method(a: &Frame, b: &Frame) -> bool {
     (&a.class, &a.method) == (&b.class, &b.method)
+}
+
+/// Frames of `java.lang` in which a collection is gone through, or made a text, for whoever asked for it: `set.forEach(f)`,
+/// `println(set)`, `"a" + set`. Their caller decides.
+fn works_for_its_caller(frame: &Frame) -> bool {
+    matches!(
+        frame.class.as_str(),
+        "java.lang.Iterable"
+            | "java.lang.String"
+            | "java.lang.StringBuilder"
+            | "java.lang.AbstractStringBuilder"
+            | "java.lang.StringConcatHelper"
+    )
 }
 
 /// Frames between a reflective access and the code that asked for it.

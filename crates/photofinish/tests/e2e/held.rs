@@ -114,3 +114,17 @@ fn no_stack_is_shown_that_never_was() {
         assert!(!race["accesses"].to_string().contains("early"), "{race:#}");
     }
 }
+
+/// `println(set)` and `set.forEach` go through the set in code of `java.lang`, for the program.
+#[test]
+fn code_of_java_lang_that_goes_through_a_collection_speaks_for_its_caller() {
+    for how in ["forEach", "valueOf", "append", "concat", "join", "println"] {
+        let found = Program::own(&["Printed", how]).reported(&["detect"]);
+        let mut races = found.findings().iter();
+        assert!(
+            races.any(|race| race["status"] == "observed"),
+            "{how}: {}",
+            found.report
+        );
+    }
+}
