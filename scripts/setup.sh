@@ -41,6 +41,24 @@ have_jdk() {
     export JAVA_HOME="$best"
 }
 
+# Which JDKs the tests use (those that test-support/src/jdk.rs finds), and which of the supported ones they do without.
+say_jdks() {
+    local home feature version found='' missing=''
+    local first="${JAVA_HOME:-$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")}"
+    local named="${PHOTOFINISH_JDKS:-}"
+    for home in "$first" ${named//:/ } /usr/lib/jvm/*; do
+        [ -f "$home/release" ] && [ -f "$home/lib/modules" ] && [ -x "$home/bin/java" ] || continue
+        version="$(sed -n 's/^JAVA_VERSION="\(.*\)"/\1/p' "$home/release")"
+        feature="${version%%[.+-]*}"
+        case "$found" in *"$feature ("*) continue ;; esac
+        found="$found${found:+, }$feature ($version)"
+    done
+    for feature in 17 21 25; do
+        case "$found" in *"$feature ("*) ;; *) missing="$missing${missing:+, }$feature" ;; esac
+    done
+    say "the tests use JDK $found${missing:+; there is no $missing here (PHOTOFINISH_JDKS names more)}"
+}
+
 # Which of the tools for packages that this knows is here.
 package_tool() {
     local tool
