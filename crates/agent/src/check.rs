@@ -491,7 +491,7 @@ fn is_same_method(a: &Frame, b: &Frame) -> bool {
 /// `println(set)`, `"a" + set`. Their caller decides.
 fn works_for_its_caller(frame: &Frame) -> bool {
     matches!(
-        frame.class.as_str(),
+        &*frame.class,
         "java.lang.Iterable"
             | "java.lang.String"
             | "java.lang.StringBuilder"
