@@ -58,20 +58,22 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct FastTrack {
     options: Options,
-    clocks: Clocks,
-    vars: Table<Var>,
+    pub(crate) clocks: Clocks,
+    pub(crate) vars: Table<Var>,
     /// Entry 0 is nobody's.
     atomics: Vec<Atomic>,
     sets: ReadSets,
     collect_at: usize,
     findings: Findings,
-    events: u64,
+    pub(crate) events: u64,
+    /// Races are dropped (see [`crate::sampled`]).
+    pub(crate) muted: bool,
 }
 
 /// A variable, packed: with its key it takes 40 bytes. Accessed as it was, it has
 /// at least one of the three: a write, reads, atomic accesses.
 #[derive(Clone, Copy, Debug, Default)]
-struct Var {
+pub(crate) struct Var {
     write: Epoch,
     reads: u64,
     write_site: u32,
@@ -175,6 +177,7 @@ impl FastTrack {
             collect_at: COLLECT,
             findings: Findings::default(),
             events: 0,
+            muted: false,
         }
     }
 
@@ -220,7 +223,7 @@ impl FastTrack {
 
     /// A plain access that seems to race, or may with atomic ones.
     #[cold]
-    fn judge(&mut self, at: usize, e: &Event, loc: Loc, write: bool) {
+    pub(crate) fn judge(&mut self, at: usize, e: &Event, loc: Loc, write: bool) {
         let old = *self.vars.entry(loc);
         let my = Stamp::new(self.clocks.threads.get(at).epoch, e.site.0);
         let step = loop {
@@ -305,7 +308,7 @@ impl FastTrack {
     }
 
     fn report(&mut self, at: usize, e: &Event, loc: Loc, write: bool, priors: Vec<Prior>) {
-        for prior in priors {
+        for prior in priors.into_iter().filter(|_| !self.muted) {
             // An earlier one may have been excused by an order that covers it.
             let me = &self.clocks.threads.get(at).clock;
             if me.covers(prior.stamp.epoch) || self.clocks.excused(at, prior.stamp.epoch) {

@@ -7,6 +7,7 @@
 //! | `hybrid` | pairs that another schedule may bring together | yes | only what needs other code to run |
 //! | `lockset` | locations that no lock protects throughout | yes | yes |
 //! | `h` | JRF's `norace`: the last write is not visible to the accessing thread | no | a read before an unordered write |
+//! | `sampled` | as `fasttrack`, in periods: runs under a budget | no | what is not in the same period |
 //! | `vectors`, `h_sets` | as `fasttrack` and `h`, slowly and plainly: their oracles | | |
 //!
 //! `variable` holds FastTrack's transitions, which the agent calls directly;
@@ -25,6 +26,7 @@ pub mod init;
 pub mod latest_position;
 pub mod lockset;
 mod registry;
+pub mod sampled;
 mod table;
 pub mod threads;
 pub mod variable;
@@ -38,6 +40,7 @@ pub use init::InitIntervals;
 pub use latest_position::Late;
 pub use lockset::Lockset;
 pub use registry::{Claim, Kind, Row};
+pub use sampled::Sampled;
 pub use variable::{Prior, Reads, Step};
 pub use vectors::Vectors;
 

@@ -86,6 +86,21 @@ impl<V: Entry> Table<V> {
         &mut self.slots[at].value
     }
 
+    /// The entry, if the location has one.
+    pub fn get(&self, loc: Loc) -> Option<&V> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mask = self.slots.len() - 1;
+        let from = self.home(loc);
+        let places = (from..)
+            .take(self.slots.len())
+            .map(|at| &self.slots[at & mask]);
+        let mut filled = places.take_while(|slot| !slot.value.is_vacant());
+        let found = filled.find(|slot| slot.obj == loc.obj.0 && slot.value.slot() == loc.slot);
+        found.map(|slot| &slot.value)
+    }
+
     /// Bytes of the larger table, if so many more locations may need one.
     pub fn growth(&self, more: usize) -> usize {
         match (self.used + more) * 8 >= self.slots.len() * 7 {
@@ -153,6 +168,8 @@ mod tests {
             for (obj, slot, value) in locs {
                 let loc = Loc { obj: ObjId(obj << 40 | obj), slot };
                 table.fetch(loc);
+                let found = table.get(loc).map(|(_, value)| *value);
+                prop_assert_eq!(found, twin.get(&(obj, slot)).copied());
                 let known = twin.entry((obj, slot)).or_default();
                 let entry = table.entry(loc);
                 prop_assert_eq!(*entry, (slot, *known));

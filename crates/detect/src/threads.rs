@@ -154,6 +154,17 @@ impl Threads {
         owners.get(after.checked_sub(1)?).map(|(_, thread)| *thread)
     }
 
+    /// The epochs that all threads are in, or have ended in.
+    pub fn now(&self) -> VectorClock {
+        let mut now: VectorClock = self.indices.iter().map(|index| index.last).collect();
+        for thread in self.dense.iter().chain(self.sparse.values()) {
+            if let Some(thread) = self.running.get(*thread as usize) {
+                now.set(thread.epoch.tid(), thread.epoch.clock());
+            }
+        }
+        now
+    }
+
     /// How wide clocks had to become.
     pub fn width(&self) -> usize {
         self.indices.len()

@@ -3,6 +3,7 @@
 
 use detect::fasttrack::Options;
 use detect::h_sets::HSets;
+use detect::sampled::{Phase, Sampled};
 use detect::{Detector, FastTrack, FindingKey, H, Hybrid, Vectors};
 use litmus::closure::{Closure, access};
 use litmus::random::{Shape, programs, schedules};
@@ -76,6 +77,43 @@ fn check_findings(detector: &impl Detector, closure: &Closure) -> Result<(), Tes
     Ok(())
 }
 
+/// Which of the events are preceded by a turn, and to what.
+fn turns() -> impl Strategy<Value = Vec<Option<Phase>>> {
+    let turn = prop_oneof![
+        6 => Just(None),
+        1 => Just(Some(Phase::Rest)),
+        2 => Just(Some(Phase::Sample)),
+        2 => Just(Some(Phase::Compare)),
+    ];
+    prop::collection::vec(turn, 1..40)
+}
+
+/// The detector, and in which era (from 1) and phase each event was.
+fn sampled(
+    events: &[Event],
+    turns: &[Option<Phase>],
+    looks: Option<&[bool]>,
+) -> (Sampled, Vec<(usize, Phase)>) {
+    let mut detector = Sampled::new(looks.is_some());
+    let mut looks = looks.unwrap_or(&[true]).iter().cycle();
+    let (mut era, mut phase, mut periods) = (0, Phase::Rest, vec![]);
+    for (e, turn) in events.iter().zip(turns.iter().cycle()) {
+        if let Some(to) = *turn {
+            detector.turn(to);
+            era += usize::from(to == Phase::Sample);
+            if (phase, to) != (Phase::Rest, Phase::Compare) {
+                phase = to;
+            }
+        }
+        if *looks.next().unwrap() {
+            detector.look(e.thread);
+        }
+        periods.push((era, phase));
+        detector.event(e);
+    }
+    (detector, periods)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 2500,
@@ -118,6 +156,61 @@ proptest! {
         want.sort_unstable();
         want.dedup_by_key(|(loc, _)| *loc);
         prop_assert_eq!(first_races(&fast), want);
+    }
+
+    #[test]
+    fn sampling_makes_no_race_up(
+        program in prop_oneof![programs(MIXED), programs(MANY), programs(INIT)],
+        schedule in schedules(),
+        turns in turns(),
+        looks in prop::option::of(prop::collection::vec(any::<bool>(), 1..20)),
+    ) {
+        let events = execute(&program, &schedule).events;
+        let (found, _) = sampled(&events, &turns, looks.as_deref());
+        check_findings(&found, &Closure::new(&events, false))?;
+    }
+
+    /// What FastTrack reports, if the first access was sampled and the second came in the same era.
+    #[test]
+    fn races_of_sampled_accesses_are_found(
+        program in prop_oneof![programs(MIXED), programs(MANY)],
+        schedule in schedules(),
+        turns in turns(),
+    ) {
+        let events = execute(&program, &schedule).events;
+        let options = Options { mixed: false, ..Options::default() };
+        let full = fold(FastTrack::new(options), &events);
+        let (found, periods) = sampled(&events, &turns, None);
+        for f in full.findings() {
+            let j = f.event as usize;
+            let is_first = |i: &usize| {
+                let e = &events[*i];
+                let access = e.op.access();
+                (e.thread, e.site, access) == (f.first.thread, f.first.site, Some((f.loc, f.first.write)))
+            };
+            let Some(i) = (0..j).rev().find(is_first) else { continue };
+            let (era, phase) = periods[i];
+            if phase != Phase::Sample || periods[j].0 != era || periods[j].1 == Phase::Rest {
+                continue;
+            }
+            // Both are of one era only if it did not end in between.
+            if periods[i..=j].iter().any(|(_, phase)| *phase == Phase::Rest) {
+                continue;
+            }
+            let mut races = found.findings().iter();
+            prop_assert!(races.any(|s| (s.loc, s.second) == (f.loc, f.second)), "{:?}", f);
+        }
+    }
+
+    #[test]
+    fn always_sampling_is_fasttrack(program in programs(MIXED), schedule in schedules()) {
+        let events = execute(&program, &schedule).events;
+        let mut always = Sampled::new(false);
+        always.turn(Phase::Sample);
+        always.events(&events);
+        let options = Options { mixed: false, ..Options::default() };
+        let full = fold(FastTrack::new(options), &events);
+        prop_assert_eq!(first_races(&always), first_races(&full));
     }
 
     #[test]
