@@ -13,6 +13,7 @@
 //! control  runs with one thread at a time: points, switches, runs a second
 //! hidden   looking for hidden races: Phase I and Phase II
 //! explore  executions of verify: in JVMs that are used again, and in their own
+//! budget   a server under load, with budgets and without
 //! bugs     how soon faults that are no races are found, by each command
 //! unshared what leaving out accesses that cannot race saves
 //! offline  detectors over a generated binary trace
@@ -23,6 +24,7 @@
 //! table    all of it as text
 //! ```
 
+mod budget;
 mod bugs;
 mod campaign;
 mod compare;
@@ -59,6 +61,7 @@ const EXPLORE: &str = "explore";
 const BUGS: &str = "bugs";
 const PREDICT: &str = "predict";
 const CAMPAIGN: &str = "campaign";
+const BUDGET: &str = "budget";
 
 /// How long a fault is looked for, with `--quick` and without.
 const QUICK_HUNT: Duration = Duration::from_secs(10);
@@ -70,7 +73,7 @@ const HUNT: Duration = Duration::from_secs(60);
 struct Args {
     /// Only these: kernels by name, `startup`, `control`, `hidden`,
     /// `explore`, `unshared`, `offline`; only if named, because they take long: `bugs`, `predict`,
-    /// `campaign`, and `papers` or one of `racefuzzer`, `jpredictor`, `jrf`, `drfinder`
+    /// `campaign`, `budget`, and `papers` or one of `racefuzzer`, `jpredictor`, `jrf`, `drfinder`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// Run everything this many times and take medians [default: 3, with --quick 1]
@@ -210,6 +213,11 @@ fn run(args: &Args) -> Result<bool> {
         print!("{}", table::predict(&result));
         problems.extend(result.problems);
     }
+    if args.only.iter().any(|name| name == BUDGET) {
+        let costs = budget::measure(&java, work.path(), &tool, runs, args.quick)?;
+        print!("{}", table::budget(&costs));
+        problems.extend(costs.problems);
+    }
     if args.only.iter().any(|name| name == CAMPAIGN) {
         let carried = campaign::measure(&tool, work.path(), args.units, args.quick)?;
         print!("{}", table::campaign(&carried));
@@ -263,7 +271,7 @@ fn check_names(only: &[String], kernels: &[Kernel]) -> Result<()> {
         .iter()
         .map(|k| k.name.as_str())
         .chain([STARTUP, CONTROL, HIDDEN, EXPLORE, BUGS, UNSHARED])
-        .chain([OFFLINE, PREDICT, CAMPAIGN])
+        .chain([OFFLINE, PREDICT, CAMPAIGN, BUDGET])
         .chain(papers::NAMES)
         .chain([papers::ALL])
         .collect();

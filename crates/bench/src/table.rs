@@ -1,6 +1,7 @@
 //! Everything as text. Ratios are of medians; a ratio with `>` is a lower
 //! bound, because the run was stopped.
 
+use crate::budget;
 use crate::bugs::{self, Hunted};
 use crate::campaign::Carried;
 use crate::compare::{Cost, Row, Tool};
@@ -269,6 +270,33 @@ pub fn explore(costs: &explore::Costs) -> String {
         figure(costs.first_race, "s"),
         figure(costs.sampled, "ms"),
     )
+}
+
+/// A table of Markdown: a server with budgets and without, as shares of the native figures.
+pub fn budget(costs: &budget::Costs) -> String {
+    let mut text = "\na server under load:\n\n| budget | requests/s | of native | 99th percentile | of native | cpu a request \
+                    | of native | accesses watched | cost by its own measure | race found |\n\
+                    |---|---|---|---|---|---|---|---|---|---|\n"
+        .to_owned();
+    let native = costs.rows.first().map_or([f64::NAN; 4], |row| row.figures);
+    for row in &costs.rows {
+        let [rate, _, late, cpu] = row.figures;
+        let percent = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.2} %"));
+        let _ = writeln!(
+            text,
+            "| {} | {rate:.0} | {:.0} % | {:.1} ms | {:.1}x | {cpu:.0} us | {:.2}x | {} | {} | {} of {} |",
+            row.name,
+            100.0 * rate / native[0],
+            late / 1e3,
+            late / native[2],
+            cpu / native[3],
+            percent(row.watched.map(|share| 100.0 * share)),
+            percent(row.cost),
+            row.found,
+            costs.runs,
+        );
+    }
+    text
 }
 
 /// A table of Markdown: for each way found or not, executions, seconds of wall-clock time and
