@@ -89,6 +89,14 @@ fn entry_points_are_the_probes() {
     }
 }
 
+/// Each is there twice.
+#[test]
+fn probes_that_rest_are_those_of_the_same_names() {
+    let wanted = owned(instrument::SAMPLED.iter().map(|p| (p.name, p.desc)));
+    let rest = class(instrument::SAMPLING_BRIDGE);
+    assert_eq!(methods(&rest, acc::PUBLIC | acc::STATIC), wanted);
+}
+
 #[test]
 fn the_map_of_the_bridge_names_every_class() {
     let java = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../java");

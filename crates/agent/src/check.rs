@@ -6,6 +6,7 @@
 use crate::Agent;
 use crate::jni::{Jni, Ref};
 use crate::memory::{MAX_SLOTS, RawClock, Word, bridge_epoch};
+use crate::sampling::Sampling;
 use crate::stacks::{Frame, Stacks, type_name};
 use crate::threads::Thread;
 use contract::index;
@@ -103,7 +104,7 @@ impl Agent {
         };
         let mut check = lock_soon(&self.check);
         let check = &mut *check;
-        let step = loop {
+        let mut step = loop {
             let step = if q.write {
                 variable::write(w, r, &q.clock, my, &check.sets)
             } else {
@@ -132,6 +133,11 @@ impl Agent {
             Reads::Shared(set) => Word::Set(set),
         };
         q.clock.answer(Word::Access(step.w).pack(), reads.pack());
+        // What has happened in an era is known while the era lasts.
+        let is_known = |s: &Sampling| s.is_current(q.clock.era());
+        if step.race.is_some() && !self.sampling.as_ref().is_none_or(is_known) {
+            step.race = None;
+        }
         let clean = step.race.is_none();
         if let Some(prior) = step
             .race
@@ -275,7 +281,9 @@ impl Agent {
                     stack: self.told(stack),
                     // Whoever knows the locks knows the stack.
                     stack_exact: locks.is_some(),
-                    locks: locks.map(|l| l.lines().map(str::to_owned).collect()),
+                    // Under a budget some were taken while nobody looked.
+                    locks: { locks.filter(|_| self.sampling.is_none()) }
+                        .map(|l| l.lines().map(str::to_owned).collect()),
                     holders: self.holders(site, stack),
                 }
             };

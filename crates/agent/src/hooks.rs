@@ -136,6 +136,9 @@ extern "system" fn vm_init(_: RawEnv, env: Jni, thread: Ref) {
         if let Some(hidden) = &a.hidden {
             hidden.start_watch();
         }
+        if let Some(sampling) = &a.sampling {
+            sampling.start(a);
+        }
         a.cut_by_the_clock();
         if let Some(control) = &a.control {
             if !control.look_up(jni) {

@@ -18,6 +18,7 @@
 //! | `hidden` | which methods lead to which locks; who is held back to show hidden races |
 //! | `threads`, `stacks` | who, and from where |
 //! | `findings` | what was found, on disk at once |
+//! | `sampling` | which periods are watched under a budget |
 //! | `orphan` | the end of the program when the tool is gone |
 //! | `memory`, `jni`, `jvmti` | memory shared with compiled code; the two function tables |
 //!
@@ -67,6 +68,7 @@ mod orphan;
 mod owners;
 mod recorder;
 mod resolve;
+mod sampling;
 mod sites;
 mod stacks;
 mod threads;
@@ -79,7 +81,7 @@ use direct::Direct;
 use findings::Findings;
 use instrument::Pattern;
 use jni::{Jni, Ref};
-use jni_sys::{JNI_OK, JavaVM, jint};
+use jni_sys::{JNI_OK, JNI_VERSION_1_8, JavaVM, JavaVMAttachArgs, jint};
 use jvmti::Jvmti;
 use may_trigger::Hidden;
 use memory::RawClock;
@@ -90,6 +92,7 @@ use protocol::{Fatal, Mode, RunEnd, Summary, files};
 use recorder::Recorder;
 use resolve::{Fields, Statics};
 use rustc_hash::FxHashMap;
+use sampling::Sampling;
 use sites::{Arrays, Sites};
 use stacks::Stacks;
 use std::ffi::{CStr, c_char, c_void};
@@ -122,6 +125,7 @@ pub(crate) struct Agent {
     control: Option<Control>,
     noise: Option<Disturber>,
     hidden: Option<Hidden>,
+    sampling: Option<Sampling>,
     /// Methods that lock by themselves under control, by class: reflection shows
     /// them as they were.
     unsynchronized: Mutex<FxHashMap<String, Vec<(String, String)>>>,
@@ -223,9 +227,16 @@ impl Agent {
     /// that it need not wait for. It stays so until it ends.
     fn attach_current_thread(&self) -> Option<Jni<'static>> {
         let mut env = ptr::null_mut();
-        // SAFETY: a function of the JVM's own table, and no arguments for it.
+        // With a name: the JVM would give it one of the numbers that the program's threads get.
+        let mut arguments = JavaVMAttachArgs {
+            version: JNI_VERSION_1_8,
+            name: c"photofinish".as_ptr().cast_mut(),
+            group: ptr::null_mut(),
+        };
+        // SAFETY: a function of the JVM's own table, with arguments of its type, which it only reads.
         let attached = unsafe {
-            ((**self.vm.0).AttachCurrentThreadAsDaemon?)(self.vm.0, &mut env, ptr::null_mut())
+            let attach = (**self.vm.0).AttachCurrentThreadAsDaemon?;
+            attach(self.vm.0, &mut env, (&raw mut arguments).cast())
         };
         let attached = attached == JNI_OK && !env.is_null();
         // SAFETY: the environment of this thread, which nobody detaches. It cannot
@@ -271,6 +282,7 @@ impl Agent {
             ));
         }
         let sites = self.sites.count();
+        let sampling = self.sampling.as_ref().map(|s| s.summary(self));
         let control = self.control.as_ref().map(|c| c.summary(self, outcome));
         let hidden = self.hidden.as_ref().map(|hidden| {
             let serial = self.control.as_ref().and_then(Control::hidden_counts);
@@ -295,6 +307,7 @@ impl Agent {
             launcher_complained: coverage.launcher_complained,
             control,
             hidden,
+            sampling,
         });
     }
 }
@@ -446,6 +459,7 @@ unsafe fn start(
         control,
         noise,
         hidden,
+        sampling: options.budget.map(Sampling::new),
         unsynchronized: Mutex::default(),
         vm: Vm(vm),
         jvmti,
@@ -455,6 +469,7 @@ unsafe fn start(
                 .collect(),
             check_unshared: options.check_unshared,
             untracked: options.untracked.clone(),
+            sampled: options.budget.is_some(),
             ..instrument::Policy::new(&options.include, &options.exclude, &options.trusted)
         },
         owners: Owners::default(),

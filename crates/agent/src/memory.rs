@@ -71,6 +71,12 @@ impl SiteTable {
         }
     }
 
+    /// Under a budget: whether the statement was executed in a sampling period.
+    pub fn was_sampled(self, site: u32) -> bool {
+        let entry = self.0.get(site as usize);
+        entry.is_some_and(|entry| entry.place.load(Ordering::Relaxed) != 0)
+    }
+
     /// Where an access goes, for scheduling points. Set before the entry is valid.
     pub fn set_place(self, site: u32, place: i32) {
         if let Some(entry) = self.0.get(site as usize) {
@@ -200,6 +206,26 @@ impl RawClock {
     #[cfg(test)]
     pub fn slot(self) -> Tid {
         self.header.slot.load(Ordering::Relaxed) as Tid
+    }
+
+    /// The era that its thread has begun last.
+    pub fn era(self) -> u32 {
+        self.header.era.load(Ordering::Relaxed)
+    }
+
+    /// Accesses that its threads have counted.
+    pub fn counted(self) -> u64 {
+        self.header.counted.load(Ordering::Relaxed)
+    }
+
+    /// By the owning thread: it knows all that the other clock knows.
+    pub fn raise(self, to: RawClock) {
+        for (mine, to) in self.slots.iter().zip(to.slots) {
+            let to = to.load(Ordering::Relaxed);
+            if to > mine.load(Ordering::Relaxed) {
+                mine.store(to, Ordering::Relaxed);
+            }
+        }
     }
 
     pub fn id(self) -> u32 {

@@ -6,7 +6,7 @@ use crate::control::Settings;
 use encoding::percent;
 use instrument::FieldPattern;
 use instrument::repair::Repair;
-use protocol::{Mode, RunRequest, files};
+use protocol::{Budget, Mode, RunRequest, files};
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStringExt;
@@ -34,6 +34,8 @@ pub struct Options {
     pub is_in_all_jvms: bool,
     /// Where the run is ended.
     pub cut: protocol::Cut,
+    /// What looking for races may cost.
+    pub budget: Option<Budget>,
 }
 
 /// What the JVM's argument names.
@@ -60,6 +62,11 @@ impl Options {
         if request.mode.records() && request.trace.is_none() {
             return Err("recording needs a file for the trace".into());
         }
+        if request.budget.is_some()
+            && (request.mode != Mode::FASTTRACK || request.control.is_some())
+        {
+            return Err("a budget is for FastTrack in free runs".into());
+        }
         Ok(Options {
             out,
             mode: request.mode,
@@ -76,6 +83,7 @@ impl Options {
             control: Settings::new(request.control)?,
             is_in_all_jvms: false,
             cut: request.cut,
+            budget: request.budget,
         })
     }
 }

@@ -215,6 +215,14 @@ impl Threads {
         }
     }
 
+    /// Accesses that all threads have counted.
+    pub fn counted(&self) -> u64 {
+        let own = self.slots.iter().map(|slot| slot.clock);
+        own.chain(self.sharers.iter().copied())
+            .map(RawClock::counted)
+            .sum()
+    }
+
     pub fn slot_count(&self) -> usize {
         self.slots.len()
     }

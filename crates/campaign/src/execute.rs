@@ -196,6 +196,7 @@ pub fn launch(from: &Launch, program: Vec<String>, machine: &Machine) -> LaunchC
         trusted: from.trusted.clone(),
         untracked: from.untracked.clone(),
         check_unshared: false,
+        budget: None,
         time_limit: { from.time_limit_s }
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
         cut: Cut {

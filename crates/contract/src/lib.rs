@@ -45,6 +45,10 @@ pub struct ClockHeader {
     pub new_read: AtomicU64,
     /// Whether living threads share the slot.
     pub shares: AtomicU32,
+    /// Under a budget: the era that the thread has begun last, and the accesses that it has
+    /// counted. The bridge writes them.
+    pub era: AtomicU32,
+    pub counted: AtomicU64,
 }
 
 /// The table of sites: an entry each, of three words, a count and a place.
@@ -66,7 +70,8 @@ pub mod site {
     pub const THIRD: usize = offset_of!(SiteEntry, third);
     /// How often the statement was executed, for sampling; 32 bits, the bridge's.
     pub const SAMPLES: usize = offset_of!(SiteEntry, samples);
-    /// Where the access goes, for scheduling points; 32 bits.
+    /// Where the access goes, for scheduling points; under a budget, whether the statement was executed
+    /// while it was watched. 32 bits.
     pub const PLACE: usize = offset_of!(SiteEntry, place);
 
     // First words that are no offset. 0: nobody has resolved the site yet.
@@ -111,6 +116,8 @@ pub mod clock {
     pub const NEW_WRITE: usize = HEADER - offset_of!(Header, new_write);
     pub const NEW_READ: usize = HEADER - offset_of!(Header, new_read);
     pub const SHARES: usize = HEADER - offset_of!(Header, shares);
+    pub const ERA: usize = HEADER - offset_of!(Header, era);
+    pub const COUNTED: usize = HEADER - offset_of!(Header, counted);
 }
 
 /// A row of `PhotofinishLayout`: the offset of a field, then the offsets of its
@@ -196,6 +203,17 @@ pub mod may_trigger {
     pub const SERIAL: i64 = 4;
 }
 
+/// What probes do under a budget (PhotofinishSampling.java). From COMPARE on they follow order.
+pub mod phase {
+    pub const REST: i32 = 0;
+    /// They count accesses.
+    pub const COUNT: i32 = 1;
+    /// They check accesses against what was recorded.
+    pub const COMPARE: i32 = 2;
+    /// They check and record.
+    pub const SAMPLE: i32 = 3;
+}
+
 /// Elements of `PhotofinishNative.STATIC_CLOCKS`.
 pub const STATIC_CLOCKS: usize = 1 << 14;
 
@@ -239,10 +257,12 @@ pub enum Shared {
     Stripes,
     /// The log tells what accesses find.
     Tell,
+    /// Probes rest most of the time, see [`phase`].
+    Budget,
 }
 
 impl Shared {
-    const ALL: [Shared; 16] = [
+    const ALL: [Shared; 17] = [
         Shared::Sites,
         Shared::Slots,
         Shared::Seq,
@@ -259,6 +279,7 @@ impl Shared {
         Shared::Explore,
         Shared::Stripes,
         Shared::Tell,
+        Shared::Budget,
     ];
 
     pub fn from_number(number: i32) -> Option<Shared> {

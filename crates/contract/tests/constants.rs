@@ -2,8 +2,8 @@
 //! them: `PHOTOFINISH_GOLDEN=1 cargo test -p photofinish-contract`.
 
 use contract::{
-    ARRAY_KINDS, STATIC_CLOCKS, Shared, attempt, choice, clock, index, layout, may_trigger, site,
-    stamp, stripe, weak,
+    ARRAY_KINDS, STATIC_CLOCKS, Shared, attempt, choice, clock, index, layout, may_trigger, phase,
+    site, stamp, stripe, weak,
 };
 use instrument::access::{self, AccessMode, Op};
 use instrument::models::{Stamp, asked, what};
@@ -69,6 +69,8 @@ fn groups() -> Vec<Group> {
             NEW_WRITE = clock::NEW_WRITE,
             NEW_READ = clock::NEW_READ,
             SHARES = clock::SHARES,
+            ERA = clock::ERA,
+            COUNTED = clock::COUNTED,
         }
         "Arguments of PhotofinishNative.address." int "ADDRESS_" {
             SITES = Shared::Sites,
@@ -87,6 +89,7 @@ fn groups() -> Vec<Group> {
             EXPLORE = Shared::Explore,
             STRIPES = Shared::Stripes,
             TELL = Shared::Tell,
+            BUDGET = Shared::Budget,
         }
         "Reads that may see older writes: how many are kept, and a bit of the answer." int "WEAK_" {
             KEPT = weak::KEPT,
@@ -104,6 +107,12 @@ fn groups() -> Vec<Group> {
         "Bits of ADDRESS_MAY_TRIGGER." int "MAY_TRIGGER_" {
             FREE = may_trigger::FREE,
             SERIAL = may_trigger::SERIAL,
+        }
+        "What probes do under a budget." int "PHASE_" {
+            REST = phase::REST,
+            COUNT = phase::COUNT,
+            COMPARE = phase::COMPARE,
+            SAMPLE = phase::SAMPLE,
         }
         "A row of PhotofinishLayout." int "LAYOUT_" {
             ROW = layout::ROW,

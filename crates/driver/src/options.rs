@@ -2,7 +2,7 @@
 //! where the agent finds what the run is asked ([`protocol::RunRequest`]), and the
 //! flags that every run gets, with their reasons.
 
-pub use protocol::{Control, Cut, Mode, RunRequest, Scheduler, Statement, Variant};
+pub use protocol::{Budget, Control, Cut, Mode, RunRequest, Scheduler, Statement, Variant};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

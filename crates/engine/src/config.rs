@@ -1,7 +1,7 @@
 //! What all commands are told: how to start the program, and how its runs are
 //! controlled. What only one command is told stands beside that command.
 
-use driver::options::Cut;
+use driver::options::{Budget, Cut};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,6 +20,8 @@ pub struct LaunchConfig {
     /// Check also accesses that cannot race because no other thread knows the
     /// object: to measure what leaving them out saves.
     pub check_unshared: bool,
+    /// What looking for races may cost, for `detect`; none: whatever it does.
+    pub budget: Option<Budget>,
     /// Stop each run after this long; `confirm` and `hunt`: all of them.
     pub time_limit: Option<Duration>,
     /// End each run where the program would go on for long, or for ever.

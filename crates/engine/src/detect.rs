@@ -30,6 +30,10 @@ use std::time::Instant;
 /// Runs that the report lists: more of the same says nothing new.
 const MOST_RUNS: u64 = 1_000;
 
+/// Who counts all events, or decides on each, cannot rest.
+pub(crate) const NO_BUDGET: &str = "a --budget is for the detector fasttrack and runs that nobody controls; leave out \
+                                    --detector and --scheduler, or --budget";
+
 /// What `detect` is told.
 #[derive(Clone, Debug)]
 pub struct DetectConfig {
@@ -99,6 +103,10 @@ pub fn detect(config: &DetectConfig, progress: &dyn Progress) -> Result<Detected
         return Err(Error::usage(
             "without a detector there is nothing to find in a free run; choose a --scheduler",
         ));
+    }
+    let is_free = config.detector == Some(fasttrack::KIND) && config.scheduler.is_native();
+    if config.launch.budget.is_some() && !is_free {
+        return Err(Error::usage(NO_BUDGET));
     }
     let launcher = Launcher::new(&config.launch)?;
     let output = config.output;

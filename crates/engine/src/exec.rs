@@ -5,6 +5,7 @@
 //! that was meant to be looked at and could not be is a limit of the answer.
 
 use crate::config::LaunchConfig;
+use crate::detect::NO_BUDGET;
 use crate::error::{Context, Error};
 use crate::launch;
 use crate::progress::Progress;
@@ -65,6 +66,9 @@ pub fn detect(config: &ExecConfig, progress: &dyn Progress) -> Result<Answer, Er
             "with --exec the command says which java it runs; leave out --java",
         ));
     }
+    if config.launch.budget.is_some() && config.detector != fasttrack::KIND {
+        return Err(Error::usage(NO_BUDGET));
+    }
     let library = launch::agent_library()?;
     let interrupts = Interrupts::catch().context("cannot listen for signals")?;
     let jvms = JvmsRequest {
@@ -77,6 +81,7 @@ pub fn detect(config: &ExecConfig, progress: &dyn Progress) -> Result<Answer, Er
             untracked: config.launch.untracked.clone(),
             check_unshared: config.launch.check_unshared,
             cut: config.launch.cut.clone(),
+            budget: config.launch.budget,
             ..RunRequest::default()
         },
     };

@@ -254,6 +254,7 @@ impl<'a> Launcher<'a> {
                 repairs: plan.repairs,
                 control,
                 cut: self.config.cut.clone(),
+                budget: self.config.budget,
             },
             args: &self.config.program,
             directory: self.directory.as_deref(),

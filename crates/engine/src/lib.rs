@@ -68,7 +68,7 @@ mod verdict;
 pub mod verify;
 
 /// Where the output of a program that is run goes.
-pub use driver::options::Cut;
+pub use driver::options::{Budget, Cut};
 pub use driver::process::Output;
 /// The report's model.
 pub use findings;

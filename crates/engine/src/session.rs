@@ -7,6 +7,7 @@ use driver::process::{Outcome, Stopped, signal_name};
 use driver::run::RunResult;
 use findings::merge::Merge;
 use findings::result::{Jvm, Program, Report, Run};
+use findings::sampling::Sampling;
 use protocol::RunEnd;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -191,7 +192,7 @@ impl Session {
         let new = self
             .merge
             .finish(crate::tool(), command, self.program, seconds);
-        let report = match self.earlier {
+        let mut report = match self.earlier {
             Some(mut report) => {
                 report.absorb(new);
                 report.program = program;
@@ -199,6 +200,12 @@ impl Session {
             }
             None => new,
         };
+        let sampling = report.coverage.sampling.as_ref();
+        if let Some(text) = sampling.map(Sampling::warning)
+            && !report.warnings.contains(&text)
+        {
+            report.warnings.push(text);
+        }
         let idle = self.seen.refused || idle(&report);
         let shown = !report.races.is_empty() || report.has_findings();
         let facts = Facts {
@@ -216,7 +223,8 @@ impl Session {
 fn idle(report: &Report) -> bool {
     let c = &report.coverage;
     let told = report.runs.iter().any(|run| run.ended == RunEnd::Exit);
-    told && (c.classes_instrumented == 0 || c.threads < 2)
+    let blind = c.sampling.as_ref().is_some_and(Sampling::is_blind);
+    told && (c.classes_instrumented == 0 || c.threads < 2 || blind)
 }
 
 /// Why nothing was exercised.
@@ -229,8 +237,10 @@ pub fn not_exercised(report: &Report) -> String {
         "java did not start the program"
     } else if report.coverage.classes_instrumented == 0 {
         "no class was instrumented: check --include and --exclude, or the main class"
-    } else {
+    } else if report.coverage.threads < 2 {
         "the program ran in a single thread"
+    } else {
+        "nothing was watched within the budget"
     };
     format!("nothing was exercised: {why}; that no race was found says nothing")
 }

@@ -31,6 +31,7 @@ pub mod merge;
 pub mod parts;
 pub mod prediction;
 pub mod result;
+pub mod sampling;
 pub mod schema;
 pub mod shard;
 pub mod sources;

@@ -22,6 +22,7 @@ use crate::fingerprint::fingerprint;
 use crate::group::{self, own_call};
 use crate::prediction::Witness;
 use crate::result::{Access, Coverage, Program, Race, Report, Run, SCHEMA, Status, Timing};
+use crate::sampling::Sampling;
 use crate::suppress::name;
 use indexmap::IndexSet;
 use std::cmp::Reverse;
@@ -220,6 +221,7 @@ impl Merge {
                 events: summary.events,
                 threads: summary.threads,
                 missing_models: summary.missing_models,
+                sampling: summary.sampling.map(Sampling::new),
                 ..Coverage::default()
             });
         }
@@ -361,6 +363,7 @@ impl Merge {
         if let Some(events) = new.events {
             known.events = Some(known.events.unwrap_or(0).saturating_add(events));
         }
+        Sampling::join_some(&mut known.sampling, new.sampling);
         self.skipped.extend(new.classes_skipped);
         self.missing_models.extend(new.missing_models);
     }

@@ -13,6 +13,7 @@ use crate::exploration::{Exploration, Schedules, WeakFinding};
 use crate::finding::{AccessOp, Frame, Location, Skipped};
 use crate::group::Finding;
 use crate::prediction::{AtomicityViolation, Engine, Property, PropertyStatus, Witness};
+use crate::sampling::Sampling;
 use crate::shard::Parts;
 use crate::story::StoryLine;
 use crate::suppress::Suppressed;
@@ -278,6 +279,9 @@ pub struct Coverage {
     /// for: races reported near them may be wrong.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_models: Vec<String>,
+    /// Of runs under a budget: what was watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<Sampling>,
     /// JVMs of the command that were not looked at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jvms_skipped: Vec<SkippedJvm>,

@@ -12,7 +12,7 @@ use crate::follow;
 use crate::jdk_calls::{self, Getter};
 use crate::models::{self, Model};
 use crate::policy::{Level, Policy, never_touched};
-use crate::probes::{BRIDGE, CONTROL_BRIDGE, Probe};
+use crate::probes::{BRIDGE, CONTROL_BRIDGE, Probe, SAMPLED, SAMPLING_BRIDGE};
 use crate::shadow;
 use crate::site::{FieldInfo, MemberRef, Site, SiteKind, Skipped};
 use crate::{Error, method, monitor};
@@ -132,7 +132,7 @@ impl Glance {
             rewritten: false,
             clones: false,
         };
-        let ours = [BRIDGE.as_bytes(), CONTROL_BRIDGE.as_bytes()];
+        let ours = [BRIDGE, CONTROL_BRIDGE, SAMPLING_BRIDGE].map(str::as_bytes);
         for index in 1..class.pool.len().min(usize::from(u16::MAX)) {
             match class.pool.utf8_bytes(index as u16) {
                 Some(b"clone") => glance.clones = true,
@@ -178,6 +178,8 @@ pub(crate) struct ClassCx<'a> {
     pub(crate) models: Vec<&'static Model>,
     /// Also accesses to what no other thread can know.
     pub(crate) check_unshared: bool,
+    /// Its probes rest most of the time.
+    sampled: bool,
     pub(crate) summaries: Summaries,
     pub(crate) effects: Effects,
     /// Those that a method was found for.
@@ -219,6 +221,7 @@ impl<'a> ClassCx<'a> {
             name,
             finalizes,
             check_unshared: request.policy.check_unshared,
+            sampled: request.policy.sampled,
             summaries: Summaries::default(),
             effects: Effects::default(),
             fields: Vec::new(),
@@ -389,12 +392,19 @@ impl<'a> ClassCx<'a> {
         if let Some(&(_, cp)) = self.calls.iter().find(|(name, _)| *name == probe.name) {
             return Ok(cp);
         }
-        let cp = self
-            .class
-            .pool
-            .add_methodref(probe.class, probe.name, probe.desc)?;
+        let class = self.class_of_probe(probe);
+        let pool = &mut self.class.pool;
+        let cp = pool.add_methodref(class, probe.name, probe.desc)?;
         self.calls.push((probe.name, cp));
         Ok(cp)
+    }
+
+    /// The class of the bridge whose method is called.
+    pub(crate) fn class_of_probe(&self, probe: Probe) -> &'static str {
+        match self.sampled && SAMPLED.contains(&probe) {
+            true => SAMPLING_BRIDGE,
+            false => probe.class,
+        }
     }
 
     /// The member that an instruction names.

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use classfile::{Code, Constant, Insn, acc, op};
 
 use crate::class::ClassCx;
-use crate::probes::BRIDGE;
+use crate::probes::{BRIDGE, SAMPLING_BRIDGE};
 
 /// Methods that are looked into are at most so deep in calls, and so long.
 const DEEPEST: u32 = 3;
@@ -107,7 +107,9 @@ fn call(cx: &mut ClassCx<'_>, insn: &Insn) -> Effect {
     };
     // A probe, in a method that was rewritten before this one: what it tells of is in the
     // method as well.
-    if target.class == BRIDGE || orders_nothing(insn.op, &target.class, &target.name) {
+    if [BRIDGE, SAMPLING_BRIDGE].contains(&&*target.class)
+        || orders_nothing(insn.op, &target.class, &target.name)
+    {
         return Effect::NONE;
     }
     if target.class != cx.name {

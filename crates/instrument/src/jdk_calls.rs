@@ -24,7 +24,7 @@ use classfile::{Code, Insn, Pool, Snippet, is_jdk_name, method as method_desc, o
 use crate::class::{ClassCx, Mode};
 use crate::method::{WeaveError, Weaver};
 use crate::policy::Level;
-use crate::probes::{self, BRIDGE, CALLING};
+use crate::probes::{self, CALLING};
 use crate::site::{Holder, Site, SiteKind};
 
 /// How far results of calls and elements of arrays are followed back.
@@ -267,9 +267,10 @@ impl Weaver<'_, '_, '_> {
         let site = self.cx.site(site);
         self.scratch.reset();
         let before = self.scratch.take(&mut self.editor, "I");
+        let bridge = self.cx.class_of_probe(CALLING);
         let calling = Snippet::new(&mut self.cx.class.pool)
             .push_int(site)
-            .invokestatic(BRIDGE, CALLING.name, CALLING.desc)
+            .invokestatic(bridge, CALLING.name, CALLING.desc)
             .istore(before)
             .finish()?;
         let called = self.snippet(probes::CALLED, |a| {

@@ -60,7 +60,7 @@ mod weak;
 pub use class::{Mode, Request, Rewritten, rewrite};
 pub use control::{Control, Statement};
 pub use policy::{FieldPattern, Level, Pattern, Policy, never_touched};
-pub use probes::{BRIDGE, CONTROL_BRIDGE, Probe, all_probes};
+pub use probes::{BRIDGE, CONTROL_BRIDGE, Probe, SAMPLED, SAMPLING_BRIDGE, all_probes};
 pub use shadow::{
     ALLOC_FIELD, FREEZE_FIELD, ID_FIELD, PREFIX, ShadowKind, THREAD_DESC, THREAD_FIELD, shadow_name,
 };

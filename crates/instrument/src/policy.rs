@@ -149,6 +149,8 @@ pub struct Policy {
     /// Accesses that cannot race, because no other thread knows the object, are
     /// checked all the same, and loops access by access: to measure what that saves.
     pub check_unshared: bool,
+    /// Probes are those that rest most of the time, see [`crate::probes::SAMPLED`].
+    pub sampled: bool,
 }
 
 impl Policy {

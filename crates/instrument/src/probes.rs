@@ -8,6 +8,9 @@ pub const BRIDGE: &str = "java/lang/Photofinish";
 /// The one that has the probes of controlled runs.
 pub const CONTROL_BRIDGE: &str = "java/lang/PhotofinishPoints";
 
+/// The one that has the probes that rest under a budget, see [`SAMPLED`].
+pub const SAMPLING_BRIDGE: &str = "java/lang/PhotofinishSampling";
+
 /// One static method of the bridge, void but for `VALUES`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
@@ -375,6 +378,73 @@ probes! {
     /// At the start of Thread.onSpinWait.
     SPIN_WAIT = "spinWait" "()V";
 }
+
+/// Under a budget these are the methods of [`SAMPLING_BRIDGE`] of the same names, which do nothing while it
+/// rests. The others are rare, or must not miss anything.
+pub const SAMPLED: &[Probe] = &[
+    READ,
+    WRITE,
+    INITIALISE,
+    READ_STATIC,
+    WRITE_STATIC,
+    READ_ELEM,
+    WRITE_ELEM,
+    EPOCH,
+    TRACK_READ,
+    TRACK_WRITE,
+    READ_RANGE,
+    WRITE_RANGE,
+    READ_ONCE,
+    WRITE_ONCE,
+    READ_FIELD_ONCE,
+    WRITE_FIELD_ONCE,
+    ARRAYCOPY,
+    CLONE_ARRAY,
+    MISMATCH,
+    REFLECTED_READ,
+    REFLECTED_WRITE,
+    NEW_OBJECT,
+    NEW_ARRAY,
+    CALLING,
+    CALLED,
+    THROWN,
+    FREEZE,
+    RAW_BEFORE,
+    RAW_AFTER,
+    RAW_AFTER_CAS,
+    VH_BEFORE,
+    VH_AFTER,
+    VH_AFTER_CAS,
+    EXCHANGED_INT,
+    EXCHANGED_LONG,
+    EXCHANGED_FLOAT,
+    EXCHANGED_DOUBLE,
+    EXCHANGED_REFERENCE,
+    FENCE,
+    ENTER,
+    ENTER_TRUSTED,
+    ENTER_STATIC,
+    ENTER_STATIC_TRUSTED,
+    EXIT,
+    EXIT_TOP,
+    TRUSTING,
+    MODEL_BEGIN,
+    MODEL_END,
+    LOCK_ACQUIRED,
+    LOCK_TRIED,
+    LOCK_RELEASING,
+    LOCK_SHARED_ACQUIRED,
+    LOCK_SHARED_TRIED,
+    LOCK_SHARED_RELEASING,
+    STAMP_WRITE,
+    STAMP_READ,
+    STAMP_CONVERTING,
+    STAMP_CONVERTED,
+    STAMP_RELEASE,
+    SYNC_RELEASE,
+    SYNC_ACQUIRE,
+    SYNC_ACQUIRE_IF,
+];
 
 /// Every probe there is.
 pub fn all_probes() -> impl Iterator<Item = &'static Probe> {

@@ -28,7 +28,7 @@ pub use registry::Detector;
 pub use verify::{StopAt, Verify};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use driver::options::Statement;
+use driver::options::{Budget, Statement};
 use findings::result::Status;
 use schedule::Scheduler;
 use std::ffi::OsString;
@@ -242,6 +242,14 @@ pub struct Detect {
     /// Make every run in a JVM of its own
     #[arg(long)]
     pub isolate: bool,
+    /// Watch only as much as costs so much processor time, in percent of what the program takes
+    /// without: `10%`. What was not watched is not in the report, which says how much that is
+    #[arg(long, value_name = "P%", conflicts_with = "trace")]
+    pub budget: Option<Budget>,
+    /// Turn from period to period whatever it costs, each after at most so many microseconds: to test that
+    /// nothing false is found
+    #[arg(long, value_name = "MICROSECONDS", requires = "budget", hide = true)]
+    pub budget_turns: Option<u32>,
     /// Analyse a recorded trace, or STD text, instead of running a program
     #[arg(long, value_name = "FILE", conflicts_with_all = ["program", "runs"])]
     pub trace: Option<PathBuf>,

@@ -25,7 +25,7 @@ pub mod jvms;
 pub mod request;
 pub mod summary;
 
-pub use request::{Control, Cut, Mode, RunRequest, Scheduler, Statement, Variant};
+pub use request::{Budget, Control, Cut, Mode, RunRequest, Scheduler, Statement, Variant};
 pub use summary::{Blame, Fatal, RunEnd, Summary};
 
 fn is_false(b: &bool) -> bool {

@@ -26,6 +26,37 @@ pub struct RunRequest {
     pub control: Option<Control>,
     /// Where a program that does not end by itself, or not soon, is ended.
     pub cut: Cut,
+    /// What looking for races may cost; none: whatever it does.
+    pub budget: Option<Budget>,
+}
+
+/// How much processor time looking for races may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budget {
+    /// In hundredths of a percent of what the program takes without.
+    pub hundredths: u32,
+    /// Periods of up to so many microseconds follow each other, whatever they cost: for tests.
+    #[serde(default)]
+    pub turns: Option<u32>,
+}
+
+impl std::str::FromStr for Budget {
+    type Err = String;
+
+    /// `10%`, `10`, `2.5%`.
+    fn from_str(text: &str) -> Result<Budget, String> {
+        let number = text.trim().trim_end_matches('%').trim_end();
+        let percent: f64 = number
+            .parse()
+            .map_err(|_| format!("{text:?} is no percentage; write 10%"))?;
+        match percent {
+            percent if (0.01..=100_000.0).contains(&percent) => Ok(Budget {
+                hundredths: (percent * 100.0).round() as u32,
+                turns: None,
+            }),
+            _ => Err("a budget is between 0.01% and 100000%".to_owned()),
+        }
+    }
 }
 
 /// A run is ended as if the program had ended it, with exit code 0, but without its hooks.
@@ -364,6 +395,28 @@ mod tests {
         let nothing: RunRequest = serde_json::from_str("{}").unwrap();
         assert_eq!(nothing, RunRequest::default());
         assert_eq!(nothing.mode.name(), "fasttrack");
+    }
+
+    #[test]
+    fn budgets_are_percentages() {
+        let hundredths = |text: &str| text.parse::<Budget>().map(|b| b.hundredths);
+        for (text, wanted) in [
+            ("10%", 1000),
+            ("10", 1000),
+            (" 2.5 %", 250),
+            ("300%", 30_000),
+        ] {
+            assert_eq!(hundredths(text), Ok(wanted), "{text}");
+        }
+        for bad in ["", "%", "0", "-5%", "NaN", "inf%", "ten", "1e9", "0.001%"] {
+            assert!(hundredths(bad).is_err(), "{bad}");
+        }
+        let request: RunRequest = serde_json::from_str(r#"{"budget":{"hundredths":7}}"#).unwrap();
+        let budget = Budget {
+            hundredths: 7,
+            turns: None,
+        };
+        assert_eq!(request.budget, Some(budget));
     }
 
     #[test]

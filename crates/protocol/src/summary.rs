@@ -96,6 +96,42 @@ pub struct Summary {
     pub control: Option<ControlSummary>,
     /// Of a run that looked for hidden races.
     pub hidden: Option<Hidden>,
+    /// Of a run under a budget.
+    pub sampling: Option<Sampling>,
+}
+
+/// What a run under a budget watched, in numbers that add up. Processor time is that of the whole
+/// process, in microseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sampling {
+    /// In hundredths of a percent.
+    pub budget: u32,
+    /// Sampling periods.
+    pub periods: u64,
+    /// Processor time while probes rested, in sampling periods, while accesses were compared with
+    /// what these had recorded, and while accesses were counted.
+    pub rest_us: u64,
+    pub sampled_us: u64,
+    pub compared_us: u64,
+    pub counted_us: u64,
+    /// Accesses in the last three.
+    pub sampled: u64,
+    pub compared: u64,
+    pub counted: u64,
+    /// Classes that have statements with probes, by name.
+    pub classes: Vec<SampledClass>,
+}
+
+/// What sampling periods saw of a class.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SampledClass {
+    pub class: String,
+    /// Its statements that access fields or elements.
+    pub statements: u64,
+    /// Those of them that were executed in a sampling period.
+    pub sampled: u64,
 }
 
 /// A run that held threads back by the may-trigger relation of an earlier one.

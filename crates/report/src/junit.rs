@@ -99,6 +99,9 @@ fn exercised(report: &Report) -> Verdict {
         () if coverage.classes_instrumented == 0 && !offline => {
             Verdict::Error("no class was instrumented".into())
         }
+        () if coverage.sampling.as_ref().is_some_and(|s| s.is_blind()) => {
+            Verdict::Error("nothing was watched within the budget".into())
+        }
         () if coverage.threads < 2 => {
             Verdict::Error("fewer than two threads are known to have run".into())
         }

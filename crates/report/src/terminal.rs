@@ -13,6 +13,7 @@ use crate::timeline::Timelines;
 use findings::finding::{AccessOp, Frame, Location};
 use findings::group::{Finding, is_foreign as is_jdk, is_lambda, own_call, own_statement};
 use findings::result::{Access, Jvm, Race, Report, Run, RunEnd};
+use findings::sampling::percent;
 pub use findings::sources::{NoSources, Sources};
 use findings::suppress::array_type;
 use findings::text::{clean, clean_line, counted};
@@ -375,6 +376,7 @@ impl Page<'_> {
             let name = clean(skipped.jvm.name());
             writeln!(self.out, "{label} {name}: {}", clean(&skipped.why))?;
         }
+        self.sampling(report)?;
         self.hidden(report)?;
         self.reference(report)?;
         for text in &report.warnings {
@@ -385,8 +387,36 @@ impl Page<'_> {
         Ok(())
     }
 
+    /// What was watched within the budget.
+    fn sampling(&mut self, report: &Report) -> io::Result<()> {
+        let Some(sampling) = &report.coverage.sampling else {
+            return Ok(());
+        };
+        let [classes, all_classes, statements, all_statements] = sampling.seen();
+        let label = self.paint(Style::Bold, "watched:");
+        let compared = sampling.compared_share.map_or(String::new(), |share| {
+            format!(", {} more compared with these", percent(100.0 * share))
+        });
+        let cost = sampling.cost_percent.map_or(String::new(), |cost| {
+            let budget = percent(sampling.budget_percent);
+            format!("; cost {} of {budget}", percent(cost))
+        });
+        writeln!(
+            self.out,
+            "{label} {}{compared}, in {}{cost}; {statements} of {all_statements} statements in \
+             {classes} of {all_classes} classes at least once",
+            sampling.watched(),
+            counted(sampling.periods, "period", "periods"),
+        )
+    }
+
     fn verdict(&mut self, report: &Report) -> io::Result<()> {
-        let races = control::findings(report);
+        let mut races = control::findings(report);
+        if let Some(sampling) = report.coverage.sampling.as_ref()
+            && !report.has_findings()
+        {
+            races += &format!(" in {}", sampling.watched());
+        }
         let style = if report.has_findings() {
             Style::Red
         } else {

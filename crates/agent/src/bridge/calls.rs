@@ -101,6 +101,10 @@ calls! {
         fn notifying(o: "Ljava/lang/Object;", all: Z) -> V = "notifying";
         fn interrupted() -> V = "interrupted";
     }
+    sampling: "java/lang/PhotofinishSampling" {
+        /// What probes do from now on, and in which era; 0 is none.
+        fn turn(to: I, of: I) -> V = "turn";
+    }
     virtual_threads: "java/lang/PhotofinishVirtual" {
         /// Whether the current thread is virtual, and on a carrier.
         fn is_mounted() -> I = "isMounted";

@@ -37,6 +37,7 @@ pub(super) extern "system" fn address(env: Env, _: Ref, what: jint) -> jlong {
             None => a.sites.table.address(),
         },
         Some(Shared::Stripes) => a.recorder.as_ref().map_or(0, Recorder::stripes),
+        Some(Shared::Budget) => a.sampling.is_some().into(),
         Some(Shared::Bare) => (a.options.mode == Mode::None).into(),
         None => 0,
     })
@@ -113,6 +114,14 @@ pub(super) extern "system" fn acquire_all(env: Env, _: Ref, clock: Clock) {
             .lock()
             .unwrap_or_else(|e| e.into_inner())
             .raise_to_now(clock);
+    });
+}
+
+pub(super) extern "system" fn raise(env: Env, _: Ref, clock: Clock) {
+    with(env, |a, _| {
+        if let (Some(sampling), Some(clock)) = (&a.sampling, clock.get()) {
+            clock.raise(sampling.floor());
+        }
     });
 }
 

@@ -60,6 +60,7 @@ natives! {
     "enterTest" (C I) V => detection::enter_test;
     "runDirectory" () "Ljava/lang/String;" => detection::run_directory;
     "acquireAll" (C) V => detection::acquire_all;
+    "raise" (C) V => detection::raise;
     "resolve" (I "Ljava/lang/Object;") V => detection::resolve;
     "check" (C J J J I Z "Ljava/lang/Object;" I) Z => detection::check;
     "context" (I I) I => detection::context;

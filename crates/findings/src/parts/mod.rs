@@ -25,6 +25,7 @@ use crate::confirmed::{Deadlock, Failure, ReferenceRuns};
 use crate::merge::{Key, Merge};
 use crate::prediction::{AtomicityViolation, Engine, Property, PropertyStatus};
 use crate::result::{Coverage, HuntSummary, Program, Race, Report, Run, Stage, Timing};
+use crate::sampling::Sampling;
 use crate::shard;
 use crate::suppress::Suppressed;
 use serde::Serialize;
@@ -287,7 +288,9 @@ impl Collected {
             race.first_run = first_runs.get(&Key::new(race)).copied().unwrap_or(0);
         }
         races::number(&mut report.races);
-        let exercised = report.coverage.threads > 1 && report.coverage.classes_instrumented > 0
+        let coverage = &report.coverage;
+        let blind = { coverage.sampling.as_ref() }.is_some_and(Sampling::is_blind);
+        let exercised = coverage.threads > 1 && coverage.classes_instrumented > 0 && !blind
             || !report.races.is_empty()
             || report.has_findings();
         report.not_exercised = self.idle && !exercised;
@@ -442,6 +445,7 @@ fn join_coverage(known: &mut Coverage, new: Coverage) {
     known.missing_models.extend(new.missing_models);
     known.missing_models.sort();
     known.missing_models.dedup();
+    Sampling::join_some(&mut known.sampling, new.sampling);
     known.jvms_skipped.extend(new.jvms_skipped);
     known.jvms_skipped.sort_by_cached_key(text);
     known.jvms_skipped.dedup();

@@ -58,7 +58,7 @@ use crate::class::Mode;
 use crate::effects::{Effect, effect};
 use crate::method::{WeaveError, Weaver, keeps_this};
 use crate::points::copy_element;
-use crate::probes::{self, BRIDGE, EPOCH, TRACK_READ, TRACK_WRITE};
+use crate::probes::{self, EPOCH, TRACK_READ, TRACK_WRITE};
 use crate::site::SiteKind;
 use regions::{Entry, Region};
 use strides::Walk;
@@ -319,10 +319,10 @@ impl Weaver<'_, '_, '_> {
 
     /// The loop begins: in this epoch, with nothing kept.
     fn enter_loop(&mut self, region: &Region, tracked: &[Tracked]) -> Result<(), WeaveError> {
-        let epoch = self.deferred.epoch;
+        let (epoch, bridge) = (self.deferred.epoch, self.cx.class_of_probe(EPOCH));
         let mut asm = Snippet::new(&mut self.cx.class.pool);
         if tracked.iter().any(|t| t.how.is_range()) {
-            asm.invokestatic(BRIDGE, EPOCH.name, EPOCH.desc);
+            asm.invokestatic(bridge, EPOCH.name, EPOCH.desc);
             asm.lstore(epoch);
         }
         for tracked in tracked {
@@ -338,7 +338,7 @@ impl Weaver<'_, '_, '_> {
 
     /// Checks what is kept, if anything is, and keeps nothing.
     fn flush(&mut self, tracked: &[Tracked]) -> Result<Snippet, WeaveError> {
-        let epoch = self.deferred.epoch;
+        let (epoch, bridge) = (self.deferred.epoch, self.cx.class_of_probe(EPOCH));
         let mut asm = Snippet::new(&mut self.cx.class.pool);
         for t in tracked {
             let array = t.how.array();
@@ -371,7 +371,7 @@ impl Weaver<'_, '_, '_> {
                 probes::READ_RANGE
             };
             asm.push_int(stride).lload(epoch).push_int(t.site);
-            asm.invokestatic(BRIDGE, probe.name, probe.desc);
+            asm.invokestatic(bridge, probe.name, probe.desc);
             asm.aconst_null().astore(array);
         }
         Ok(asm.finish()?)
@@ -390,7 +390,7 @@ impl Weaver<'_, '_, '_> {
                 copy_element(asm, wide);
             }
         };
-        let epoch = self.deferred.epoch;
+        let (epoch, bridge) = (self.deferred.epoch, self.cx.class_of_probe(EPOCH));
         let mut asm = Snippet::new(&mut self.cx.class.pool);
         copy(&mut asm);
         match tracked.how {
@@ -412,7 +412,7 @@ impl Weaver<'_, '_, '_> {
                 };
                 asm.aload(array).iload(first).iload(last).push_int(stride);
                 asm.lload(epoch).push_int(tracked.site);
-                asm.invokestatic(BRIDGE, probe.name, probe.desc);
+                asm.invokestatic(bridge, probe.name, probe.desc);
                 asm.istore(first);
                 copy(&mut asm);
                 asm.istore(last).astore(array);
@@ -424,7 +424,7 @@ impl Weaver<'_, '_, '_> {
                     probes::READ_ONCE
                 };
                 asm.aload(array).iload(index).push_int(tracked.site);
-                asm.invokestatic(BRIDGE, probe.name, probe.desc);
+                asm.invokestatic(bridge, probe.name, probe.desc);
                 copy(&mut asm);
                 asm.istore(index).astore(array);
             }

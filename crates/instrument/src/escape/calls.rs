@@ -7,7 +7,7 @@ use classfile::{ClassFile, Code, Insn, acc, method as method_desc, op, slots};
 
 use super::Mask;
 use super::lower::{Followed, Step};
-use crate::probes::{BRIDGE, CONTROL_BRIDGE, ITSELF};
+use crate::probes::{BRIDGE, CONTROL_BRIDGE, ITSELF, SAMPLING_BRIDGE};
 
 /// Methods that are looked into have at most so many bytes of code.
 const LONGEST: u32 = 4_000;
@@ -162,7 +162,7 @@ pub(super) fn is_arraycopy(class: &ClassFile<'_>, insn: &Insn) -> bool {
 fn is_harmless(opcode: u8, class: &str, name: &str, desc: &str) -> bool {
     match (class, name) {
         // A probe: what it is told stays with the tool.
-        (BRIDGE | CONTROL_BRIDGE, name) => name != ITSELF.name,
+        (BRIDGE | CONTROL_BRIDGE | SAMPLING_BRIDGE, name) => name != ITSELF.name,
         ("java/lang/Object", "<init>" | "getClass") | ("java/lang/System", "arraycopy") => true,
         ("java/lang/Record" | "java/lang/Number", "<init>") => true,
         ("java/lang/Math" | "java/lang/StrictMath", _) => true,

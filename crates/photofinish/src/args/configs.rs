@@ -15,7 +15,7 @@ use engine::hunt::HuntConfig;
 use engine::predict::PredictConfig;
 use engine::record::RecordConfig;
 use engine::verify::VerifyConfig;
-use engine::{ControlConfig, Cut, LaunchConfig};
+use engine::{Budget, ControlConfig, Cut, LaunchConfig};
 use findings::result::Report;
 use findings::suppress::Suppressions;
 use std::path::PathBuf;
@@ -29,6 +29,7 @@ impl Launch {
             trusted: self.trusted.clone(),
             untracked: self.untracked.clone(),
             check_unshared: self.check_unshared,
+            budget: None,
             time_limit: self.time_limit,
             cut: self.cut(),
             java: self.java.clone(),
@@ -103,7 +104,17 @@ impl Detect {
             output,
             suppress,
             control: self.control.config(),
-            launch: self.launch.config(),
+            launch: self.launch_config(),
+        }
+    }
+
+    fn launch_config(&self) -> LaunchConfig {
+        LaunchConfig {
+            budget: self.budget.map(|budget| Budget {
+                turns: self.budget_turns,
+                ..budget
+            }),
+            ..self.launch.config()
         }
     }
 }
@@ -133,7 +144,7 @@ impl Detect {
             runs: self.runs,
             output,
             suppress,
-            launch: self.launch.config(),
+            launch: self.launch_config(),
         })
     }
 }

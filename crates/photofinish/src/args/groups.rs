@@ -60,6 +60,7 @@ const GROUPS: [Group; 5] = [
             "shard",
         ],
         rare: &[
+            "budget",
             "all_trials",
             "threshold",
             "cost_runs",

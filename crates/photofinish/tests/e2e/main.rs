@@ -6,6 +6,7 @@
 
 mod accidents;
 mod advise;
+mod budget;
 mod cli;
 mod confirm;
 mod control;

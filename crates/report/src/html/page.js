@@ -90,6 +90,17 @@ function scheduleDetail(it, timelines) {
   return [el("h2", {}, "schedule ", el("code", {}, it.id)), schedules(it.id, timelines)];
 }
 
+// What runs under a budget looked at.
+function watched(sampling) {
+  if (!sampling) return null;
+  const percent = (share) => (typeof share === "number" ? `${Number((100 * share).toPrecision(3))} %` : "an unknown share");
+  const cost = typeof sampling.cost_percent === "number" ? Number(sampling.cost_percent.toPrecision(3)) : "unknown";
+  return (
+    `${percent(sampling.sampled_share)} of the accesses recorded, ${percent(sampling.compared_share)} compared; ` +
+    `cost ${cost} % of ${sampling.budget_percent} %`
+  );
+}
+
 function coverageDetail() {
   const coverage = report.coverage || {};
   const table = (heads, rows) =>
@@ -149,6 +160,7 @@ function coverageDetail() {
       ["classes instrumented", coverage.classes_instrumented],
       ["threads", coverage.threads],
       ["events", coverage.events],
+      ["watched within the budget", watched(coverage.sampling)],
       ["seconds", report.timing ? report.timing.total_s.toFixed(1) : null],
       ["written by", report.tool],
     ]),
@@ -169,6 +181,15 @@ function coverageDetail() {
             "ul",
             {},
             coverage.missing_models.map((text) => el("li", {}, text)),
+          )
+        : null,
+    ),
+    section(
+      "Classes watched within the budget",
+      coverage.sampling
+        ? table(
+            ["class", "statements", "executed while watched"],
+            list(coverage.sampling.classes).map((c) => [c.class, c.statements, c.sampled]),
           )
         : null,
     ),

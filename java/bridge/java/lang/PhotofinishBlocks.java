@@ -40,7 +40,7 @@ final class PhotofinishBlocks {
     }
 
     /** Where the pair is that an element belongs to. */
-    private static long at(int i) {
+    static long at(int i) {
         return PhotofinishNative.LONG_BASE + 8L * (4 * (i / SIZE) + 2 * (i & 1));
     }
 

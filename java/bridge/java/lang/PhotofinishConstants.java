@@ -36,6 +36,8 @@ final class PhotofinishConstants {
     static final long CLOCK_NEW_WRITE = 32;
     static final long CLOCK_NEW_READ = 24;
     static final long CLOCK_SHARES = 16;
+    static final long CLOCK_ERA = 12;
+    static final long CLOCK_COUNTED = 8;
 
     // Arguments of PhotofinishNative.address.
     static final int ADDRESS_SITES = 0;
@@ -54,6 +56,7 @@ final class PhotofinishConstants {
     static final int ADDRESS_EXPLORE = 13;
     static final int ADDRESS_STRIPES = 14;
     static final int ADDRESS_TELL = 15;
+    static final int ADDRESS_BUDGET = 16;
 
     // Reads that may see older writes: how many are kept, and a bit of the answer.
     static final int WEAK_KEPT = 32;
@@ -71,6 +74,12 @@ final class PhotofinishConstants {
     // Bits of ADDRESS_MAY_TRIGGER.
     static final int MAY_TRIGGER_FREE = 2;
     static final int MAY_TRIGGER_SERIAL = 4;
+
+    // What probes do under a budget.
+    static final int PHASE_REST = 0;
+    static final int PHASE_COUNT = 1;
+    static final int PHASE_COMPARE = 2;
+    static final int PHASE_SAMPLE = 3;
 
     // A row of PhotofinishLayout.
     static final int LAYOUT_ROW = 4;

@@ -247,6 +247,7 @@ final class PhotofinishFastTrack {
     @DontInline
     private static void count(PhotofinishThread t, int site, long at, int n) {
         U.putInt(at, n + 1);
-        if (n < 32 || (n & n - 1) == 0) PhotofinishNative.sampled(t, site);
+        // Under a budget stacks would take most of the first periods.
+        if (n < (PhotofinishNative.BUDGET ? 4 : 32) || (n & n - 1) == 0) PhotofinishNative.sampled(t, site);
     }
 }

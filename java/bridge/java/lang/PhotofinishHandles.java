@@ -119,6 +119,10 @@ final class PhotofinishHandles {
         if (c.isArray()) {
             long i = (offset - PhotofinishNative.base(c)) / U.arrayIndexScale(c);
             if (i < 0 || i >= PhotofinishTable.length(o)) return;
+            if (PhotofinishNative.BUDGET && PhotofinishSampling.phase != PHASE_SAMPLE) {
+                PhotofinishSampling.compareRange(t, o, (int) i, (int) i, 1, site, write);
+                return;
+            }
             if (PhotofinishNative.EVENTS) PhotofinishEvents.elem(t, o, (int) i, site, write);
             else if (write) PhotofinishFastTrack.writeElem(t, o, (int) i, site);
             else PhotofinishFastTrack.readElem(t, o, (int) i, site);
@@ -136,6 +140,10 @@ final class PhotofinishHandles {
             PhotofinishEvents.access(t, write, site, id, (int) l.write(row));
         } else if (l.write(row) != 0) {
             Object base = statics ? null : o;
+            if (PhotofinishNative.BUDGET && PhotofinishSampling.phase != PHASE_SAMPLE) {
+                PhotofinishSampling.compare(t, base, l.write(row), l.read(row), site, write, o, INDEX_OFFSET - (int) offset);
+                return;
+            }
             if (write) PhotofinishFastTrack.writeMiss(t, base, l.write(row), l.read(row), site, o, INDEX_OFFSET - (int) offset);
             else PhotofinishFastTrack.readMiss(t, base, l.write(row), l.read(row), site, o, INDEX_OFFSET - (int) offset);
         }

@@ -32,7 +32,8 @@ final class PhotofinishLocks {
     }
 
     static void enter(PhotofinishThread t, PhotofinishShadow s, byte kind, int site) {
-        if (s.loose) {
+        if (PhotofinishNative.BUDGET && kind == MONITOR) push(t, s, kind);
+        if (PhotofinishNative.BUDGET || s.loose) {
             enterLoose(t, s, true, site);
             return;
         }
@@ -68,6 +69,11 @@ final class PhotofinishLocks {
     }
 
     static void exit(PhotofinishThread t, PhotofinishShadow s, byte kind, int site) {
+        if (PhotofinishNative.BUDGET) {
+            if (kind == MONITOR) pop(t, s, kind);
+            exitLoose(t, s, true, site);
+            return;
+        }
         if (PhotofinishControl.EXPLORE && kind == MONITOR) PhotofinishControl.exiting(t, s, site);
         if (s == PhotofinishTable.NONE) pop(t, s, kind);
         if (s.holder != t) return; // not ours: the JVM throws, or it was taken before we looked
@@ -86,10 +92,12 @@ final class PhotofinishLocks {
                 return;
             }
         }
+        // Taken while probes rested, and nobody knows which it is.
+        if (PhotofinishNative.BUDGET) exitLoose(t, PhotofinishTable.NONE, true, site);
     }
 
     static void enterShared(PhotofinishThread t, PhotofinishShadow s, int site) {
-        if (s.loose) {
+        if (PhotofinishNative.BUDGET || s.loose) {
             enterLoose(t, s, false, site);
             return;
         }
@@ -107,6 +115,10 @@ final class PhotofinishLocks {
     }
 
     static void exitShared(PhotofinishThread t, PhotofinishShadow s, int site) {
+        if (PhotofinishNative.BUDGET) {
+            exitLoose(t, s, false, site);
+            return;
+        }
         if (indexOf(t, s, SHARED) < 0) return;
         pop(t, s, SHARED);
         if (indexOf(t, s, SHARED) >= 0) return;
@@ -122,6 +134,11 @@ final class PhotofinishLocks {
     /** Mode STAMPED_NONE: whichever is held. */
     static void stampRelease(PhotofinishThread t, Object lock, int mode, int site) {
         PhotofinishShadow s = lockOf(t, lock, site);
+        if (PhotofinishNative.BUDGET) {
+            if (mode != STAMPED_READ) exitLoose(t, s, true, site);
+            if (mode != STAMPED_WRITE) exitLoose(t, s, false, site);
+            return;
+        }
         boolean write = mode == STAMPED_WRITE || mode == STAMPED_NONE && s.holder == t;
         if (!s.loose && !(write ? s.holder == t : indexOf(t, s, SHARED) >= 0)) {
             s.loose = true;
@@ -139,7 +156,7 @@ final class PhotofinishLocks {
     static void stampConverting(PhotofinishThread t, Object lock, int mode, int site) {
         PhotofinishShadow s = lockOf(t, lock, site);
         t.givenUp = -1;
-        if (s.loose) {
+        if (PhotofinishNative.BUDGET || s.loose) {
             exitLoose(t, s, true, site);
         } else if (mode != STAMPED_WRITE && s.holder == t) {
             exit(t, s, LOCK, site);
@@ -155,7 +172,7 @@ final class PhotofinishLocks {
         PhotofinishShadow s = lockOf(t, lock, site);
         int givenUp = t.givenUp;
         t.givenUp = -1;
-        if (s.loose) {
+        if (PhotofinishNative.BUDGET || s.loose) {
             if (done && mode != STAMPED_NONE) enterLoose(t, s, mode == STAMPED_WRITE, site);
         } else if (!done) {
             if (givenUp == LOCK) enter(t, s, LOCK, site);
@@ -178,6 +195,8 @@ final class PhotofinishLocks {
         int[] c = s.clock;
         if (c != null) PhotofinishClocks.acquire(t, c);
         c = write ? s.sharedClock : null;
+        if (c != null) PhotofinishClocks.acquire(t, c);
+        c = PhotofinishNative.BUDGET ? PhotofinishTable.NONE.clock : null; // of locks that nobody knows
         if (c != null) PhotofinishClocks.acquire(t, c);
     }
 
@@ -209,13 +228,17 @@ final class PhotofinishLocks {
 
     /** wait and await give the lock up, however often it was taken. */
     static void waitBegin(PhotofinishThread t, PhotofinishShadow s, int site) {
-        if (s.holder != t) s = PhotofinishTable.NONE; // the JVM throws
+        if (s.holder != t && !PhotofinishNative.BUDGET) s = PhotofinishTable.NONE; // the JVM throws
         int n = t.waitCount++;
         if (n == t.waits.length) t.growWaits();
         t.waits[n] = s;
         // Others take the lock meanwhile, and leave word of their own.
         t.waitHolds[n] = s.stepped ? -s.holds : s.holds;
         if (s == PhotofinishTable.NONE) return;
+        if (PhotofinishNative.BUDGET) {
+            if (!PhotofinishSampling.rests(t)) exitLoose(t, s, true, site);
+            return;
+        }
         s.holds = 0;
         s.holder = null;
         releasing(t, s, site, EVENT_WAIT_BEGIN);
@@ -227,6 +250,10 @@ final class PhotofinishLocks {
         PhotofinishShadow s = t.waits[--t.waitCount];
         t.waits[t.waitCount] = null;
         if (s == PhotofinishTable.NONE) return;
+        if (PhotofinishNative.BUDGET) {
+            if (!PhotofinishSampling.rests(t)) enterLoose(t, s, true, site);
+            return;
+        }
         s.holder = t;
         int holds = t.waitHolds[t.waitCount];
         s.stepped = holds < 0;

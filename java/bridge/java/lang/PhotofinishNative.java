@@ -41,6 +41,9 @@ final class PhotofinishNative {
     /** Whether nothing is detected or recorded: threads are controlled, and that is all. */
     static final boolean BARE = address(ADDRESS_BARE) != 0;
 
+    /** Whether probes rest most of the time; see PhotofinishSampling. */
+    static final boolean BUDGET = address(ADDRESS_BUDGET) != 0;
+
     /** Clocks of volatile statics; a site's table entry has the offset into this array. */
     static final Object[] STATIC_CLOCKS = new Object[STATIC_CLOCK_COUNT];
 
@@ -127,11 +130,12 @@ final class PhotofinishNative {
         return false;
     }
 
-    /** Somebody came in between: is that a race? The words stay as they are. */
-    static void recheck(PhotofinishThread t, long w, long r, int site, boolean write, Object owner, int index) {
-        if (w == PhotofinishBlocks.APART) return; // to be done again, with the words of the elements
-        check(t.clock, t.epoch, w, r, site, write, owner, index);
+    /** Somebody came in between: is that a race? The words stay as they are. Returns whether there is none. */
+    static boolean recheck(PhotofinishThread t, long w, long r, int site, boolean write, Object owner, int index) {
+        if (w == PhotofinishBlocks.APART) return false; // to be done again, with the words of the elements
+        boolean clean = check(t.clock, t.epoch, w, r, site, write, owner, index);
         t.frozen = null;
+        return clean;
     }
 
     static void sampled(PhotofinishThread t, int site) {
@@ -257,6 +261,9 @@ final class PhotofinishNative {
 
     /** Raises the clock to where all threads are now. */
     static native void acquireAll(long clock);
+
+    /** Raises the clock to where all threads were when the era began. */
+    static native void raise(long clock);
 
     private static native void resolve(int site, Object o);
 

@@ -94,6 +94,22 @@ final class PhotofinishTable {
         return s;
     }
 
+    /** What is known of an array that has been recorded; null if nothing is, or it is just becoming known. */
+    static PhotofinishArray known(PhotofinishThread t, Object array, int site) {
+        PhotofinishArray s = t.arrays[site & t.arrays.length - 1];
+        if (s.refersTo(array)) return s;
+        if (t.collections != collections) t.forgetDead(collections);
+        int h = System.identityHashCode(array);
+        s = t.byHash[h & t.byHash.length - 1];
+        if (!s.refersTo(array)) {
+            s = lookUp(TABLE[h & STRIPES - 1], t, array, h);
+            if (s == null) return null;
+            t.byHash[h & t.byHash.length - 1] = s;
+        }
+        t.arrays[site & t.arrays.length - 1] = s;
+        return s;
+    }
+
     /** The shadow of an object, without a thread to remember it for. */
     static PhotofinishShadow find(Object o) {
         int h = System.identityHashCode(o);

@@ -43,6 +43,9 @@ public final class PhotofinishThread {
     /** The current epoch: clock << 12 | slot. */
     long epoch;
 
+    /** The era that it is in, or was in last (see PhotofinishSampling). */
+    int era;
+
     /** Locks found last, by site. */
     final PhotofinishShadow[] near;
 
