@@ -149,7 +149,8 @@ fn a_field_with_a_common_name_is_told() {
     let found = confirm(&Program::own(&["Logged"]), results.path(), &options);
     let told = lines(&found.findings()[0]);
     assert!(
-        told.iter().any(|line| line == "clearer sets Logged.name = null"),
+        told.iter()
+            .any(|line| line == "clearer sets Logged.name = null"),
         "{told:#?}\n{}",
         found.stderr
     );
