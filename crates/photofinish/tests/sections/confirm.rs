@@ -2,7 +2,8 @@
 //! without a race.
 
 use serde_json::Value;
-use test_support::programs::{Expected, confirm, control_program, outcomes, replays};
+use std::path::Path;
+use test_support::programs::{Expected, Program, confirm, control_program, outcomes, replays};
 use test_support::trials::{Trial, trial};
 
 /// Collections that are synchronized in name: which of them, who walks through
@@ -50,24 +51,40 @@ const WRAPPERS: &[(&str, &str, &str, &[&str])] = &[
 pub fn trials() -> Vec<Trial> {
     let wrappers = WRAPPERS.iter().map(|(kind, reader, writer, errors)| {
         let name = format!("confirm::wrappers::{kind}_{reader}_{writer}");
-        trial(name, || races_inside([kind, reader, writer], errors))
+        let program = || control_program(&["Wrappers", kind, reader, writer]);
+        trial(name, move || races_inside(&program(), errors))
     });
     let expected = Expected::for_trials("control");
     let ordered = ["two-threads", "parking", "joins"].into_iter().map(|name| {
         trial(format!("confirm::nothing::{name}"), move || {
-            confirms_nothing(expected, name);
+            let section = expected.section(name);
+            confirms_nothing(&expected.program("control", section));
         })
     });
     wrappers.chain(ordered).collect()
 }
 
+/// The first of each on another JDK.
+pub fn on(java: &'static Path, named: &str) -> Vec<Trial> {
+    let expected = Expected::for_trials("control");
+    let (kind, reader, writer, errors) = WRAPPERS[0];
+    let races = trial(format!("{named}::confirm::{kind}"), move || {
+        let program = control_program(&["Wrappers", kind, reader, writer]);
+        races_inside(&program.on(java), errors);
+    });
+    let nothing = trial(format!("{named}::confirm::nothing"), move || {
+        let section = expected.section("two-threads");
+        confirms_nothing(&expected.program("control", section).on(java));
+    });
+    vec![races, nothing]
+}
+
 /// A race inside the collection is confirmed and leads to these exceptions, which can be
 /// replayed.
-fn races_inside([kind, reader, writer]: [&str; 3], errors: &[&str]) {
-    let name = format!("{kind} {reader} {writer}");
+fn races_inside(program: &Program, errors: &[&str]) {
+    let name = program.args.join(" ");
     let results = tempfile::tempdir().unwrap();
-    let program = control_program(&["Wrappers", kind, reader, writer]);
-    let found = confirm(&program, results.path(), &["--trials", "20"]);
+    let found = confirm(program, results.path(), &["--trials", "20"]);
     let inside = |race: &&Value| {
         let class = race["accesses"][0]["class"].as_str().unwrap_or_default();
         race["status"] == "confirmed" && class.starts_with("java.util.")
@@ -90,10 +107,9 @@ fn races_inside([kind, reader, writer]: [&str; 3], errors: &[&str]) {
     }
 }
 
-fn confirms_nothing(expected: &Expected, name: &str) {
+fn confirms_nothing(program: &Program) {
     let results = tempfile::tempdir().unwrap();
-    let program = expected.program("control", expected.section(name));
-    let found = confirm(&program, results.path(), &["--trials", "5"]);
+    let found = confirm(program, results.path(), &["--trials", "5"]);
     for race in found.races() {
         assert_ne!(race["status"], "confirmed", "{race}");
     }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use test_support::programs::{Detected, Expected, Section, location, names, repeat, root};
+use test_support::programs::{Detected, Expected, Program, Section, location, names, repeat, root};
 use test_support::trials::{Trial, trial};
 
 pub fn trials() -> Vec<Trial> {
@@ -14,7 +14,10 @@ pub fn trials() -> Vec<Trial> {
         let sections = expected.sections.iter();
         sections.map(move |section| {
             let name = format!("detect::{dir}::{}", section.name);
-            trial(name, move || check(dir, expected, section, times))
+            trial(name, move || {
+                let program = expected.program(dir, section);
+                check(dir, expected, section, &program, times);
+            })
         })
     });
     each.collect()
@@ -111,10 +114,10 @@ fn complaints(
 }
 
 /// Runs a section, so many times.
-fn check(dir: &str, expected: &Expected, section: &Section, times: usize) {
+pub fn check(dir: &str, expected: &Expected, section: &Section, program: &Program, times: usize) {
     let marks = marked_lines(&root().join("programs").join(dir).join(&expected.source));
     for _ in 0..times {
-        let found = expected.program(dir, section).detect(&[]);
+        let found = program.detect(&[]);
         let wrong = complaints(section, &found, marks.get(&section.name));
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
-use test_support::programs::{Expected, Section, in_parallel, location, names};
+use test_support::programs::{Expected, Program, Section, in_parallel, location, names};
 use test_support::trials::{Shared, Trial, trial};
 
 const ENGINES: [&str; 6] = ["hb", "shb", "wcp", "syncp", "osr", "sliced"];
 
 /// Which engines predict the known races of a section.
-type By = BTreeSet<String>;
+pub type By = BTreeSet<String>;
 
 struct Sections {
     expected: Expected,
@@ -31,7 +31,8 @@ impl Sections {
 
     fn predicted(&self, index: usize) -> &By {
         let section = &self.expected.sections[index];
-        self.predicted[index].get(|| predict(&self.expected, section))
+        let program = || self.expected.program("predict", section);
+        self.predicted[index].get(|| predict(&program(), section))
     }
 }
 
@@ -49,8 +50,7 @@ pub fn trials() -> Vec<Trial> {
 }
 
 /// Nothing is predicted that is no race.
-fn predict(expected: &Expected, section: &Section) -> By {
-    let program = expected.program("predict", section);
+pub fn predict(program: &Program, section: &Section) -> By {
     let done = program.reported(&["predict", "--engine", &ENGINES.join(",")]);
     let known = names(&section.races);
     let mut by = By::new();

@@ -2,17 +2,17 @@
 //! ones, and what they show.
 
 use serde_json::Value;
-use test_support::programs::{Expected, Section, names, verify, verify_undisturbed};
+use test_support::programs::{Expected, Program, Section, names, verify, verify_undisturbed};
 use test_support::trials::{Trial, trial};
 
 /// More executions than a test should wait for.
 const MANY: u64 = 10;
 
 /// Sections of `bugs` for the benchmark: the number of threads makes them slow.
-const MANY_THREADS: [&str; 3] = ["reorder-20", "reorder-50", "reorder-100"];
+pub const MANY_THREADS: [&str; 3] = ["reorder-20", "reorder-50", "reorder-100"];
 
 /// Executions that are made before JVMs are used again.
-const ALONE: u64 = 4;
+pub const ALONE: u64 = 4;
 
 pub fn trials() -> Vec<Trial> {
     let expected = Expected::for_trials("verify");
@@ -22,7 +22,9 @@ pub fn trials() -> Vec<Trial> {
     });
     let litmus = short.map(|section| {
         let name = format!("verify::{}", section.name);
-        trial(name, move || litmus(expected, section))
+        trial(name, move || {
+            litmus(&expected.program("verify", section), section);
+        })
     });
     let mut all: Vec<Trial> = litmus.collect();
     for dir in ["jrf", "book"] {
@@ -33,23 +35,24 @@ pub fn trials() -> Vec<Trial> {
         });
         all.extend(few.map(|section| {
             let name = format!("verify::{dir}::{}", section.name);
-            trial(name, move || repaired(dir, expected, section))
+            trial(name, move || {
+                repaired(&expected.program(dir, section), section);
+            })
         }));
     }
     let bugs = Expected::for_trials("bugs");
     let soon = { bugs.sections.iter() }.filter(|s| !MANY_THREADS.contains(&s.name.as_str()));
     all.extend(soon.map(|section| {
         let name = format!("verify::bugs::{}", section.name);
-        trial(name, move || bug(bugs, section))
+        trial(name, move || bug(&bugs.program("bugs", section), section))
     }));
     all
 }
 
 /// Something is wrong with each, in some schedule, and is found.
-fn bug(expected: &Expected, section: &Section) {
+pub fn bug(program: &Program, section: &Section) {
     let results = tempfile::tempdir().unwrap();
-    let options = ["--stop-at", "first"];
-    let found = verify(&expected.program("bugs", section), results.path(), &options);
+    let found = verify(program, results.path(), &["--stop-at", "first"]);
     assert_eq!(found.code, Some(66), "{}", found.stderr);
     assert!(found.races().is_empty(), "{}", found.stderr);
     let some = |list: &str| found.report[list].as_array().is_some_and(|l| !l.is_empty());
@@ -64,8 +67,9 @@ fn is_reused(section: &Section) -> bool {
     ["Bakery-repaired", "LockFreeHashSet-repaired"].contains(&section.name.as_str())
 }
 
-fn litmus(expected: &Expected, section: &Section) {
-    let found = verify_undisturbed(&expected.program("verify", section));
+/// As many executions as it has, and all of them; what they show, and nothing else.
+pub fn litmus(program: &Program, section: &Section) {
+    let found = verify_undisturbed(program);
     let exploration = &found.report["exploration"];
     assert_eq!(exploration["complete"], true, "{}", found.stderr);
     let wanted = section.executions.unwrap();
@@ -88,8 +92,8 @@ fn litmus(expected: &Expected, section: &Section) {
     assert_eq!(found.code, Some(if clean { 0 } else { 66 }));
 }
 
-fn repaired(dir: &str, expected: &Expected, section: &Section) {
-    let found = verify_undisturbed(&expected.program(dir, section));
+pub fn repaired(program: &Program, section: &Section) {
+    let found = verify_undisturbed(program);
     let exploration = &found.report["exploration"];
     assert_eq!(found.code, Some(0), "{}", found.stderr);
     assert_eq!(exploration["complete"], true, "{exploration}");

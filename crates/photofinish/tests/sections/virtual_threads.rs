@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use test_support::jdk::javac_for;
+use test_support::jdk::{installed, javac_for};
 use test_support::programs::{
     Detected, Expected, Program, Section, confirm, finish, hunt, location, names, once,
     photofinish, repeat, root, scratch, sources, thorough, verify,
@@ -52,12 +52,14 @@ pub fn trials() -> Vec<Trial> {
         add("racy", racy);
         add("racy_under_control", racy_under_control);
         add("explored_like_platform_threads", explored);
+        add("joined_where_jvms_are_used_again", used_again);
         add("deadlock_names_them", deadlock);
         add("time_is_virtual", time_is_virtual);
         add("a_dump_shows_them", dump);
         add("held_back", held_back);
         add("hunted", hunted);
         add("advised", advised);
+        all.extend(structured(java));
         let racy = Expected::for_trials("virtual/racy");
         let of_racy = racy.sections.iter().map(|section| section.name.as_str());
         for name in of_racy.filter(|name| thorough() || CONFIRMED.contains(name)) {
@@ -73,12 +75,19 @@ pub fn trials() -> Vec<Trial> {
 
 /// The program, compiled for JDK 21 and later; all sections, or one.
 fn program(dir: &str, section: &str) -> Program {
+    compiled(dir, section, &javac_for(21).unwrap(), 21)
+}
+
+fn compiled(dir: &str, section: &str, javac: &Path, release: u32) -> Program {
     let source = root().join("programs/virtual").join(dir).join("src");
     let classes = once(format!("virtual {dir}"), || {
         let classes = scratch(&format!("virtual-{dir}"));
-        let mut javac = Command::new(javac_for(21).unwrap());
-        javac.args(["-g", "-nowarn", "--release", "21", "-d"]);
-        javac.arg(&classes).args(sources(&source));
+        let mut javac = Command::new(javac);
+        javac.args(["-g", "-nowarn", "--release", &release.to_string()]);
+        if release > 21 {
+            javac.arg("--enable-preview");
+        }
+        javac.arg("-d").arg(&classes).args(sources(&source));
         assert!(javac.status().unwrap().success());
         classes
     });
@@ -89,6 +98,44 @@ fn program(dir: &str, section: &str) -> Program {
         args: given.map(|arg| arg.to_string()).collect(),
         ..Program::default()
     }
+}
+
+/// Structured scopes and scoped values, a JVM for each section: what is used for the first time may behave otherwise
+/// than later. The interface is a preview, and another one in each version.
+fn structured(java: &'static Path) -> Vec<Trial> {
+    let jdk = installed().into_iter().find(|jdk| jdk.java() == java);
+    let Some(javac) = { jdk.filter(|jdk| jdk.feature == 25) }
+        .map(|jdk| jdk.home.join("bin/javac"))
+        .filter(|javac| javac.exists())
+    else {
+        return Vec::new();
+    };
+    let javac: &'static Path = Box::leak(javac.into_boxed_path());
+    let expected = Expected::for_trials("virtual/scope");
+    let taken = |s: &&Section| thorough() || s.name.starts_with("scoped");
+    let each = expected.sections.iter().filter(taken).map(|section| {
+        let name = format!(
+            "virtual_threads::{}::scope::{}",
+            jdks::name_of(java),
+            section.name
+        );
+        trial(name, move || {
+            let mut program = compiled("scope", &section.name, javac, 25);
+            program.args.insert(0, "--enable-preview".to_owned());
+            let found = program.detect(&on(java, &[]));
+            let locations = found.locations();
+            let locations = locations.iter().map(String::as_str);
+            assert_eq!(
+                locations.collect::<BTreeSet<_>>(),
+                names(&section.races),
+                "{}",
+                found.stderr
+            );
+            assert_eq!(found.report["program"]["exit"], 0, "{}", found.stderr);
+            nothing_missed(&found);
+        })
+    });
+    each.collect()
 }
 
 fn on<'a>(java: &'a Path, options: &[&'a str]) -> Vec<&'a str> {
@@ -183,14 +230,37 @@ fn confirmed(java: &Path, section: &str) {
 /// As many executions as with platform threads, and all of them.
 fn explored(java: &Path) {
     let expected = Expected::load("virtual/control");
-    for name in ["locks-platform", "locks-virtual"] {
+    let names = [
+        "locks-platform",
+        "locks-virtual",
+        "joins-platform",
+        "joins-virtual",
+    ];
+    for name in names {
         let results = tempfile::tempdir().unwrap();
         let found = verify(&program("control", name), results.path(), &on(java, &[]));
         let exploration = &found.report["exploration"];
         assert_eq!(exploration["complete"], true, "{name}: {}", found.stderr);
         let wanted = expected.section(name).executions.unwrap();
         assert_eq!(exploration["classes"], wanted, "{name}: {}", found.stderr);
+        // JVMs that are used again do the same as fresh ones.
+        assert_eq!(
+            exploration["isolated"],
+            Value::Null,
+            "{name}: {exploration}"
+        );
     }
+}
+
+/// From JDK 24 on the JVM knows owners of monitors by the numbers of threads, those of the program's main thread too: with
+/// one that another thread has, or that means something else, runs got stuck that were not the first in their JVM.
+fn used_again(java: &Path) {
+    let options = ["--scheduler", "random", "--seed", "1", "--runs", "12"];
+    let found = program("control", "joins-virtual").detect(&on(java, &options));
+    assert_eq!(found.code, Some(0), "{}", found.stderr);
+    let runs = found.report["runs"].as_array().unwrap();
+    assert!(runs.iter().all(|run| run["ended"] == "exit"), "{runs:#?}");
+    nothing_missed(&found);
 }
 
 fn deadlock(java: &Path) {

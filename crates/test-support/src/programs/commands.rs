@@ -103,6 +103,7 @@ pub fn hunt(program: &Program, results: &Path, options: &[&str]) -> Detected {
         .args(["hunt", "--no-config", "--sources", "programs/examples/src"])
         .args(["--trials", "6", "--time-limit", "180s"])
         .args(options)
+        .args(program.options())
         .arg("--json")
         .arg(&json)
         .arg("--results")

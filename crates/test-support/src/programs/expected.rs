@@ -180,6 +180,7 @@ impl Expected {
         Program {
             args,
             input: section.input.clone(),
+            ..Program::default()
         }
     }
 }

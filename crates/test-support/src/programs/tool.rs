@@ -4,6 +4,7 @@
 use crate::{jdk, root};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -133,13 +134,23 @@ pub fn thorough() -> bool {
 pub struct Program {
     pub args: Vec<String>,
     pub input: String,
+    /// The `java` to run it with, if not that of the other tests.
+    pub java: Option<PathBuf>,
 }
 
 impl Program {
     pub fn new(args: &[&str]) -> Program {
         Program {
             args: args.iter().map(|arg| arg.to_string()).collect(),
-            input: String::new(),
+            ..Program::default()
+        }
+    }
+
+    /// The same with another Java.
+    pub fn on(self, java: &Path) -> Program {
+        Program {
+            java: Some(java.to_owned()),
+            ..self
         }
     }
 
@@ -151,7 +162,10 @@ impl Program {
 
     /// Without the tool.
     pub fn native(&self) -> Output {
-        let mut java = jdk::tool("java");
+        let mut java = match &self.java {
+            Some(java) => Command::new(java),
+            None => jdk::tool("java"),
+        };
         java.args(&self.args);
         finish(java, &self.input)
     }
@@ -159,8 +173,15 @@ impl Program {
     /// With it: `<command> [options] -- <program>`.
     pub fn under(&self, command: &[&str]) -> Output {
         let mut tool = photofinish();
-        tool.args(command).arg("--").args(&self.args);
+        tool.args(command).args(self.options());
+        tool.arg("--").args(&self.args);
         finish(tool, &self.input)
+    }
+
+    /// What the tool must be told besides the program's arguments.
+    pub fn options(&self) -> Vec<&OsStr> {
+        let java = self.java.as_ref();
+        java.map_or(Vec::new(), |java| vec!["--java".as_ref(), java.as_ref()])
     }
 
     /// With `detect`, quietly, so that standard error is the program's too.

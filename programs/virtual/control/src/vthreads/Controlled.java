@@ -19,6 +19,8 @@ public final class Controlled {
             case "locks-virtual" -> both(Thread.ofVirtual(), Controlled::locks, Controlled::locks);
             case "locks-platform" -> both(Thread.ofPlatform(), Controlled::locks, Controlled::locks);
             case "deadlock" -> both(Thread.ofVirtual(), () -> nested(A, B), () -> nested(B, A));
+            case "joins-virtual" -> joins(Thread.ofVirtual());
+            case "joins-platform" -> joins(Thread.ofPlatform());
             case "timed" -> both(Thread.ofVirtual(), Controlled::sleeps, Controlled::waits);
             case "parked" -> parked();
             case "reads" -> both(Thread.ofVirtual(), Controlled::reads, Controlled::locks);
@@ -42,6 +44,27 @@ public final class Controlled {
             LOCK.lock();
             count++;
             LOCK.unlock();
+        }
+    }
+
+    private static Thread last;
+
+    /** Each waits, with a monitor, for the end of the one that had the monitor before. */
+    private static void joins(Thread.Builder builder) throws InterruptedException {
+        Thread[] all = new Thread[3];
+        for (int i = 0; i < all.length; i++) all[i] = builder.unstarted(Controlled::joinsLast);
+        for (Thread thread : all) thread.start();
+        for (Thread thread : all) thread.join();
+    }
+
+    private static void joinsLast() {
+        synchronized (A) {
+            try {
+                if (last != null) last.join();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            last = Thread.currentThread();
         }
     }
 
