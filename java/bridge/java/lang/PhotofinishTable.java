@@ -251,6 +251,10 @@ final class PhotofinishTable {
         return null;
     }
 
+    static int collections() {
+        return collections;
+    }
+
     private static synchronized void collected() {
         if (!canary.refersTo(null)) return;
         canary = new WeakReference<>(new Object());

@@ -25,6 +25,13 @@ public final class PhotofinishThread {
     private static final int FEW = 8;
     private static final int RING = 16;
 
+    /** Threads live for one of many executions: filling caches would cost more than misses do. */
+    static boolean brief;
+
+    private static final int BRIEF_NEAR = 32;
+    private static final int BRIEF_HASH = 64;
+    private static final int BRIEF_SETS = 16;
+
     /** Stands for the ends of all threads: the VM's shutdown comes after them. */
     static final Object ENDED = new Object();
 
@@ -255,20 +262,21 @@ public final class PhotofinishThread {
         this.slot = slot;
         this.clock = clock;
         this.virtual = virtual;
-        int near = virtual ? FEW : NEAR;
+        int near = virtual ? FEW : brief ? BRIEF_NEAR : NEAR;
         this.near = new PhotofinishShadow[near];
         arrays = new PhotofinishArray[near];
-        byHash = new PhotofinishArray[virtual ? FEW : BY_HASH];
-        int sets = virtual ? FEW : SETS;
+        byHash = new PhotofinishArray[virtual ? FEW : brief ? BRIEF_HASH : BY_HASH];
+        collections = PhotofinishTable.collections(); // nothing in them is dead
+        int sets = virtual ? FEW : brief ? BRIEF_SETS : SETS;
         this.sets = new long[sets];
         covered = new long[sets];
         joinedFrom = new long[sets];
         joinedSite = new int[sets];
         joinedTo = new long[sets];
-        contextKeys = new long[virtual ? FEW : CONTEXTS];
+        contextKeys = new long[virtual ? FEW : brief ? BRIEF_NEAR : CONTEXTS];
         contexts = new int[contextKeys.length];
-        layouts = new PhotofinishLayout[virtual ? FEW : HANDLES];
-        handles = new PhotofinishHandle[virtual ? FEW : HANDLES];
+        layouts = new PhotofinishLayout[virtual ? FEW : brief ? BRIEF_SETS : HANDLES];
+        handles = new PhotofinishHandle[virtual ? FEW : brief ? BRIEF_SETS : HANDLES];
         classes = new long[PhotofinishNative.EVENTS ? virtual ? FEW : CLASSES : 0];
         enter((long) start << STAMP_SLOT_BITS | slot);
         PhotofinishNative.U.putInt(clock + CLOCK_SLOT_BYTES * slot, start);

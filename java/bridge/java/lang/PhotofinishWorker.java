@@ -83,9 +83,13 @@ public final class PhotofinishWorker implements Runnable {
     /** In place of the program's main method. */
     public static void serve(Class<?> instead, String[] args) {
         PhotofinishWorker worker = new PhotofinishWorker(instead.getName(), args);
-        PhotofinishThread t = Thread.currentThread().$pf;
+        Thread self = Thread.currentThread();
+        PhotofinishThread t = self.$pf;
+        PhotofinishThread.brief = true;
         while (PhotofinishNative.nextExecution()) {
+            self.$pf = null; // what is done here is nobody's
             worker.reset();
+            self.$pf = t;
             PhotofinishControl.restart();
             PhotofinishClocks.acquireAll(t); // all that was comes before all that will be
             worker.begin();
