@@ -47,6 +47,7 @@ mod descriptors;
 #[cfg(test)]
 mod agreement;
 mod bridge;
+mod carriers;
 mod check;
 mod classes;
 mod contexts;

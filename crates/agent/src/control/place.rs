@@ -39,6 +39,8 @@ static GENERATION: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     static ME: Cell<Option<&'static Place>> = const { Cell::new(None) };
+    /// The processor that the current thread was last put on.
+    static PINNED: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
 impl Place {
@@ -103,7 +105,7 @@ impl Place {
         ME.set(Some(self));
         let tid = rustix::thread::gettid().as_raw_nonzero().get();
         self.tid.store(tid as u32, Ordering::Release);
-        run_on([cpu]);
+        stay_on(cpu);
     }
 
     /// Runs `f`, which starts a process, where the JVM itself may run: the
@@ -166,6 +168,16 @@ pub(super) fn run_on(cpus: impl IntoIterator<Item = usize>) {
     for cpu in cpus {
         set.set(cpu);
     }
+    PINNED.set(None);
     // If that is not allowed, hand-over is slower and that is all.
     let _ = rustix::thread::sched_setaffinity(None, &set);
+}
+
+/// The same for one processor, where the thread may be already: in a worker, threads of the
+/// system are used again.
+fn stay_on(cpu: usize) {
+    if PINNED.get() != Some(cpu) {
+        run_on([cpu]);
+        PINNED.set(Some(cpu));
+    }
 }

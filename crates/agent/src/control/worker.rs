@@ -209,6 +209,7 @@ impl Control {
         };
         if worker.made.fetch_add(1, Ordering::Relaxed) == 0 {
             super::place::run_on([self.cpu]);
+            crate::carriers::install();
             self.start_watch();
         }
         self.restart(a, jni, worker, next);
