@@ -40,6 +40,7 @@ mod effects;
 mod escape;
 mod facts;
 mod follow;
+pub mod initialisers;
 mod jdk_calls;
 mod jumps;
 mod locals;
