@@ -47,7 +47,8 @@ impl Agent {
         let by = self.jvmti.class_signature(jni.class_of(loader));
         match by.as_deref() {
             Some("Ljava/lang/PhotofinishLoader;") => {
-                worker.rewritten(bytes, || self.rewrite_once(jni, loader, bytes))
+                let name = || class_name(bytes);
+                worker.rewritten(name, bytes, || self.rewrite_once(jni, loader, bytes))
             }
             Some("Ljdk/internal/loader/ClassLoaders$AppClassLoader;") => {
                 let stub = worker.stub(&class_name(bytes));

@@ -41,6 +41,9 @@ pub struct Answer {
     /// Why executions of this program need JVMs of their own, if they do: the last one
     /// showed that.
     pub unfit: Option<String>,
+    /// Why its executions have classes of their own, each loaded anew, if they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reloads: Option<String>,
     /// The worker ends, and gives no other answer.
     pub is_last: bool,
 }

@@ -194,6 +194,9 @@ pub struct Control {
     /// socket ([`crate::execution`]).
     #[serde(default)]
     pub worker: bool,
+    /// Of a worker: every execution loads the program's classes anew.
+    #[serde(default)]
+    pub new_classes: bool,
     #[serde(default)]
     pub seed: u64,
     /// Of PCT; the strategy's own if absent.
@@ -248,6 +251,7 @@ impl Control {
         Control {
             scheduler: scheduler.into(),
             worker: false,
+            new_classes: false,
             seed,
             depth: None,
             steps: None,

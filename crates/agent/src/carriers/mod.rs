@@ -108,6 +108,7 @@ pub fn install() {
         got::redirect(&[
             (c"pthread_create", create as Create as *mut c_void),
             (c"mmap", map as Mmap as *mut c_void),
+            (c"mmap64", map as Mmap as *mut c_void),
             (c"mprotect", protect as Mprotect as *mut c_void),
         ]);
     });

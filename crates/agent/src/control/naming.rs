@@ -79,13 +79,15 @@ impl Names {
     }
 
     /// Another execution begins, in which nothing has a name.
-    pub fn restart(&self, a: &Agent, jni: Jni) {
+    pub fn restart(&self, a: &Agent, jni: Jni, keeps_classes: bool) {
         self.begun.store(false, Ordering::Release);
         let mut known = self.lock();
         known.made.clear();
         known.given.clear();
-        // Methods of classes that are gone.
-        known.initialisers.clear();
+        if !keeps_classes {
+            // Methods of classes that are gone.
+            known.initialisers.clear();
+        }
         for (_, o) in known.older.drain() {
             a.jvmti.set_tag(o.get(), 0);
             jni.delete_global(o);

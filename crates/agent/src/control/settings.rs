@@ -22,6 +22,8 @@ pub struct Settings {
     /// None: the operating system.
     pub scheduler: Option<Scheduler>,
     worker: bool,
+    /// Executions may have the classes of those before them.
+    keeps_classes: bool,
     pub seed: u64,
     pub depth: u32,
     pub steps: u64,
@@ -81,9 +83,17 @@ impl Settings {
         // What is no target of an execution is no point of it.
         let mut targets = pair.concat();
         targets.extend(variants.iter().flat_map(|v| v.pair.concat()));
+        // What was written before is kept by the place where it was written.
+        let is_weak = targets.iter().any(|target| {
+            matches!(
+                target,
+                Statement::WeakField { .. } | Statement::WeakElements { .. }
+            )
+        });
         let mut settings = Settings {
             scheduler,
             worker: asked.worker,
+            keeps_classes: !asked.new_classes && !is_weak,
             seed: asked.seed,
             depth: asked.depth.unwrap_or(params.depth),
             steps: asked.steps.unwrap_or(params.steps),
@@ -135,6 +145,10 @@ impl Settings {
     pub fn name_of(&self, variant: usize) -> &str {
         let variant = self.variants.get(variant);
         variant.map_or_else(|| self.name(), |v| &v.scheduler)
+    }
+
+    pub fn keeps_classes(&self) -> bool {
+        self.keeps_classes
     }
 
     pub fn is_worker(&self) -> bool {

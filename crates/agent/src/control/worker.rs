@@ -14,6 +14,7 @@ use super::printed::Printed;
 use super::{Control, Journal, Place, State};
 use crate::Agent;
 use crate::jni::{Jni, Ref};
+use instrument::initialisers::{Initialiser, initialiser};
 use protocol::execution::{Answer, Ask, AskedSeed, Seeded, WorkerRun};
 use protocol::{RunEnd, files};
 use rustc_hash::FxHashMap;
@@ -24,7 +25,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// Executions after which a fresh JVM is cheaper than what has piled up.
@@ -49,6 +50,13 @@ pub struct Worker {
     left: AtomicU32,
     /// Classes as they were and as they became.
     classes: Mutex<Classes>,
+    /// The program's classes as they were, by name, and what their initialisers do.
+    sources: Mutex<FxHashMap<String, Arc<[u8]>>>,
+    initialisers: Mutex<FxHashMap<String, Initialiser>>,
+    /// The next execution has the classes of the last one.
+    keeps: AtomicBool,
+    /// Why executions have classes of their own.
+    reloads: Mutex<Option<String>>,
     /// Sites that mean a class of this execution.
     fleeting: Mutex<Vec<u32>>,
     has_stub: AtomicBool,
@@ -160,15 +168,29 @@ impl Worker {
     /// The class with probes, made once.
     pub fn rewritten(
         &self,
+        name: impl FnOnce() -> String,
         bytes: &[u8],
         make: impl FnOnce() -> Option<Vec<u8>>,
     ) -> Option<Vec<u8>> {
         if let Some(known) = lock(&self.classes).get(bytes) {
             return known.clone();
         }
+        lock(&self.sources).insert(name(), bytes.into());
         let made = make();
         lock(&self.classes).insert(bytes.into(), made.clone());
         made
+    }
+
+    /// What the initialiser of a class of the program does.
+    pub fn initialiser(&self, class: &str) -> Initialiser {
+        if let Some(known) = lock(&self.initialisers).get(class) {
+            return known.clone();
+        }
+        let sources = lock(&self.sources);
+        let found = initialiser(class, &|name| sources.get(name).cloned());
+        drop(sources);
+        lock(&self.initialisers).insert(class.to_owned(), found.clone());
+        found
     }
 
     /// The site means a class that goes with the execution.
@@ -221,11 +243,14 @@ impl Control {
         a.findings.take();
         a.check.lock().unwrap_or_else(|e| e.into_inner()).restart();
         a.stacks.lock().unwrap_or_else(|e| e.into_inner()).restart();
-        for site in lock(&worker.fleeting).drain(..) {
-            a.sites.table.set(site, [0; 3]);
+        let keeps = worker.keeps.load(Ordering::Acquire);
+        if !keeps {
+            for site in lock(&worker.fleeting).drain(..) {
+                a.sites.table.set(site, [0; 3]);
+            }
+            self.callers.restart();
         }
-        self.names.restart(a, jni);
-        self.callers.restart();
+        self.names.restart(a, jni, keeps);
         self.told.restart();
         lock(&self.named).clear();
         *lock(&worker.outcome) = None;
@@ -295,6 +320,28 @@ impl Control {
         }
     }
 
+    /// Whether the program has started no thread yet.
+    pub fn is_alone(&self) -> bool {
+        self.lock().world.threads() == 1
+    }
+
+    /// After an execution: whether the next one has its classes. `why` says why it must not.
+    pub fn keeps_classes(&self, why: Option<String>) -> bool {
+        let Some(worker) = &self.worker else {
+            return false;
+        };
+        let is_left = {
+            let state = self.lock();
+            (0..state.world.threads() as Thread).any(|t| state.world.status(t) != Status::Ended)
+        };
+        let keeps = why.is_none() && !is_left && self.settings.keeps_classes();
+        if let Some(why) = why {
+            lock(&worker.reloads).get_or_insert(why);
+        }
+        worker.keeps.store(keeps, Ordering::Release);
+        keeps
+    }
+
     pub fn await_end(&self, a: &Agent, jni: Jni) {
         let Some(worker) = &self.worker else {
             return;
@@ -333,6 +380,7 @@ impl Control {
         let answer = Answer {
             made: std::mem::take(&mut batch.made),
             unfit,
+            reloads: lock(&worker.reloads).clone(),
             is_last: last,
         };
         if !worker.send(&answer) || last {

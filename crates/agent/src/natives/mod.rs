@@ -105,6 +105,12 @@ natives! {
     "lockIs" (I I) V => may_trigger::lock_is;
     "nextExecution" () Z => worker::next_execution;
     "callMain" ("Ljava/lang/Class;" "[Ljava/lang/String;") V => worker::call_main;
+    "programClass" (I) "Ljava/lang/String;" => worker::program_class;
+    "initialiser" ("Ljava/lang/String;") I => worker::initialiser;
+    "whyNot" ("Ljava/lang/String;") "Ljava/lang/String;" => worker::why_not;
+    "isAlone" () Z => worker::is_alone;
+    "fieldsOf" ("Ljava/lang/Class;" Z) "[J" => worker::fields_of;
+    "keeps" ("Ljava/lang/String;") Z => worker::keeps;
     "awaitEnd" () V => worker::await_end;
     "answer" ("Ljava/lang/String;") V => worker::answer;
     "isOlder" ("Ljava/lang/Object;") Z => worker::is_older;

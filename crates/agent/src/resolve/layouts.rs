@@ -70,6 +70,38 @@ impl Agent {
         Some(rows)
     }
 
+    /// Where the statics of a class are, or the fields of its objects: offset, type, and
+    /// whether it is final, as PhotofinishStatics has them. Not those that we added.
+    pub fn fields_of<'env>(
+        &self,
+        jni: Jni<'env>,
+        class: Ref<'env>,
+        statics: bool,
+    ) -> Option<Vec<i64>> {
+        let find = || {
+            let mut all = Vec::new();
+            let mut c = class;
+            while !c.is_null() {
+                for field in self.declared_fields(c) {
+                    let is_static = field.modifiers & ACC_STATIC != 0;
+                    if is_static != statics || field.name.starts_with(instrument::PREFIX) {
+                        continue;
+                    }
+                    let kind = i64::from(*field.desc.as_bytes().first()?);
+                    let is_final = i64::from(field.modifiers & ACC_FINAL != 0);
+                    all.push(self.offset_of(jni, &field) << 16 | kind << 8 | is_final);
+                }
+                c = if statics {
+                    Ref::NULL
+                } else {
+                    jni.superclass(c)
+                };
+            }
+            Some(all)
+        };
+        jni.undisturbed(find)?
+    }
+
     /// Name of the field at an offset, for reports: class and field.
     pub fn field_at<'env>(
         &self,

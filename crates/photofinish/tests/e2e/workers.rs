@@ -143,6 +143,9 @@ fn seeds_mean_the_same_in_reused_and_fresh_jvms() {
         racy("int-field"),
         ordered("synchronizer-latch"),
         ordered("monitor-ping-pong"),
+        Program::own(&["Kept", "collections"]),
+        Program::own(&["Kept", "locks"]),
+        Program::own(&["Kept", "late"]),
     ];
     for (at, program) in programs.iter().enumerate() {
         let scheduler = ["random", "pct", "pos"][at % 3];
@@ -173,6 +176,41 @@ fn seeds_mean_the_same_in_reused_and_fresh_jvms() {
             let of_both = alone.locations().iter().all(|at| known.contains(at));
             assert!(of_both, "{program:?}: {:?}", alone.locations());
         }
+    }
+}
+
+/// Static fields are as they were at first, whether executions share their classes or have their own.
+#[test]
+fn statics_are_as_they_were_at_first() {
+    for kind in [
+        "numbers",
+        "collections",
+        "locks",
+        "enums",
+        "lambdas",
+        "interfaces",
+        "prints",
+        "starts",
+        "depends",
+        "throws",
+        "switches",
+        "late",
+        "holds",
+        "invokes",
+    ] {
+        let program = Program::own(&["Kept", kind]);
+        let detect = |options: &[&str]| {
+            let results = tempfile::tempdir().unwrap();
+            let results = results.path().to_str().unwrap();
+            let common = ["--scheduler", "random", "--results", results, "--runs", "8"];
+            program.detect(&[&common[..], options].concat())
+        };
+        let (again, alone) = (detect(&[]), detect(&["--isolate"]));
+        let schedules = &again.report["schedules"];
+        assert_eq!(schedules["isolated"], Value::Null, "{kind}: {schedules}");
+        assert_eq!(schedules["reused_jvms"], 6, "{kind}: {schedules}");
+        assert_eq!(rows(&again), rows(&alone), "{kind}");
+        assert_eq!(again.locations(), alone.locations(), "{kind}");
     }
 }
 

@@ -7,9 +7,9 @@ import java.util.Enumeration;
 import java.util.HashMap;
 
 /**
- * Loads the program's classes for one execution of many, as the application class loader would: every
- * execution has classes of its own, so static fields and initialisers begin anew. Class files are read
- * once.
+ * Loads the program's classes for one execution of many, as the application class loader would: static
+ * fields and initialisers begin anew with it. Where they can be put back (see {@link PhotofinishStatics}), further
+ * executions have the same loader. Class files are read once.
  */
 final class PhotofinishLoader extends ClassLoader {
     static {
@@ -24,6 +24,9 @@ final class PhotofinishLoader extends ClassLoader {
 
     /** Of the execution that is made. */
     static PhotofinishLoader current;
+
+    /** What is put back where another execution has the same classes. */
+    final PhotofinishStatics statics = new PhotofinishStatics(this);
 
     PhotofinishLoader(ClassLoader finder) {
         super(finder.getParent()); // without a name: stack traces show the names of loaders
@@ -71,7 +74,9 @@ final class PhotofinishLoader extends ClassLoader {
     protected Class<?> findClass(String name) throws ClassNotFoundException {
         byte[] file = file(path(name));
         if (file == null) throw new ClassNotFoundException(name);
-        return defineClass(name, file, 0, file.length);
+        Class<?> c = defineClass(name, file, 0, file.length);
+        statics.add(name, c);
+        return c;
     }
 
     private byte[] file(String path) {

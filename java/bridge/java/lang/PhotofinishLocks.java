@@ -297,6 +297,7 @@ final class PhotofinishLocks {
 
     static void initBegin(PhotofinishThread t, int site) {
         t.linking++;
+        if (PhotofinishLoader.current != null) PhotofinishStatics.initialising(t, site, false);
         if (PhotofinishNative.BARE) return;
         if (PhotofinishNative.EVENTS) {
             init(t, EVENT_INIT_BEGIN, site);
@@ -307,6 +308,7 @@ final class PhotofinishLocks {
     }
 
     static void initEnd(PhotofinishThread t, int site) {
+        if (PhotofinishLoader.current != null) PhotofinishStatics.initialising(t, site, true);
         if (t.linking > 0) t.linking--;
         if (PhotofinishNative.BARE) return;
         if (PhotofinishNative.EVENTS) {

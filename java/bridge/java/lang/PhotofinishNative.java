@@ -382,6 +382,24 @@ final class PhotofinishNative {
     /** Runs the program; in its main thread. */
     static native void callMain(Class<?> main, String[] args);
 
+    /** The program's class that the site is in; null if it is the JDK's. */
+    static native String programClass(int site);
+
+    /** What the initialiser of a class of the program does: see PhotofinishStatics. */
+    static native int initialiser(String name);
+
+    /** Why its class cannot be kept for another execution. */
+    static native String whyNot(String name);
+
+    /** Whether the program has started no thread yet. */
+    static native boolean isAlone();
+
+    /** Fields of a class, its statics or those of its objects: offset, type, and whether it is final, in one word each. */
+    static native long[] fieldsOf(Class<?> c, boolean statics);
+
+    /** After an execution: whether the next one has the same classes; `why` says why it must not, if so. */
+    static native boolean keeps(String why);
+
     /** Waits until the execution has come to its end. */
     static native void awaitEnd();
 

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Makes execution after execution of an exploration in one JVM.
  *
- * <p>This runs in the JVM's first thread, which is not controlled. Each execution has a class loader,
- * a thread group and a main thread of its own. What the JDK keeps in static fields and the program can
+ * <p>This runs in the JVM's first thread, which is not controlled. Each execution has a thread group
+ * and a main thread of its own, and a class loader too, unless what its classes hold can be put back. What the JDK keeps in static fields and the program can
  * change is put back in between, as far as it is known here; what shows that this was not enough is
  * told, and the execution is made again in a JVM of its own.
  */
@@ -89,11 +89,15 @@ public final class PhotofinishWorker implements Runnable {
         while (PhotofinishNative.nextExecution()) {
             self.$pf = null; // what is done here is nobody's
             worker.reset();
+            if (worker.loader != null) worker.loader.statics.putBack();
             self.$pf = t;
             PhotofinishControl.restart();
             PhotofinishClocks.acquireAll(t); // all that was comes before all that will be
             worker.begin();
             PhotofinishNative.awaitEnd();
+            self.$pf = null;
+            if (!PhotofinishNative.keeps(worker.loader.statics.why())) worker.loader = null;
+            self.$pf = t;
             PhotofinishNative.answer(worker.complaint());
         }
     }
@@ -131,8 +135,10 @@ public final class PhotofinishWorker implements Runnable {
     }
 
     private void begin() {
-        loader = PhotofinishLoader.current = new PhotofinishLoader(finder);
-        set("java/lang/ClassLoader", "scl", "Ljava/lang/ClassLoader;", loader);
+        if (loader == null) {
+            loader = PhotofinishLoader.current = new PhotofinishLoader(finder);
+            set("java/lang/ClassLoader", "scl", "Ljava/lang/ClassLoader;", loader);
+        }
         ThreadGroup system = Thread.currentThread().getThreadGroup().getParent();
         Thread thread = new Thread(new ThreadGroup(system, "main"), this, "main");
         thread.setContextClassLoader(loader);
