@@ -137,13 +137,13 @@ pub(crate) fn with(
         interrupted |= explored.interrupted;
         completeness.weak = Some(keeper.keep_weak(explored));
     }
-    let report = keeper.finish(&search, report, &completeness)?;
     // Single executions that were cut off do not matter where all were explored.
     let weak = completeness.weak.as_ref();
     let facts = Facts {
         limit_reached: !completeness.complete || weak.is_some_and(|weak| !weak.complete),
         ..facts
     };
+    let report = keeper.finish(&search, report, facts, &completeness)?;
     Ok((Answer::new(report, facts), interrupted))
 }
 

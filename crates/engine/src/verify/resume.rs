@@ -12,6 +12,7 @@ use super::{Completeness, VerifyConfig, weak};
 use crate::controlled_run::{self, SavePace};
 use crate::error::{Context, Error};
 use crate::shards;
+use crate::verdict::Facts;
 use driver::store::{self, Exploration, Program, StoreError, Writer};
 use findings::exploration::WeakExploration;
 use findings::result::Report;
@@ -87,12 +88,13 @@ impl<'a> Keeper<'a> {
 
     /// Saves it, with a report that says that it is not complete.
     pub fn save(&mut self, search: &Search<'_>) -> Result<(), Error> {
-        let (report, _) = search.session().clone().finish("verify");
+        let (report, facts) = search.session().clone().finish("verify");
         let mut completeness = Completeness::from_standing(&search.standing());
         if !completeness.complete {
             completeness.reasons.push(GOING_ON.to_owned());
         }
-        self.finish(search, report, &completeness).map(|_| ())
+        self.finish(search, report, facts, &completeness)
+            .map(|_| ())
     }
 
     /// Keeps the schedules of what the second exploration found, and says how to replay them.
@@ -115,11 +117,12 @@ impl<'a> Keeper<'a> {
         told
     }
 
-    /// Saves what it came to: the report as it is shown.
+    /// Saves what it came to: the report as it is shown, with what is needed to come to the same verdict.
     pub fn finish(
         &mut self,
         search: &Search<'_>,
         mut report: Report,
+        facts: Facts,
         completeness: &Completeness,
     ) -> Result<Report, Error> {
         controlled_run::keep(&self.config.control, &mut self.store, &mut report, |run| {
@@ -147,6 +150,8 @@ impl<'a> Keeper<'a> {
             of: self.of.clone(),
             state: serde_json::to_string(&saved)?,
         };
+        // Whether it came to its end says the exploration.
+        report.not_exercised = facts.not_exercised;
         self.config.suppress.apply(&mut report);
         self.store
             .save_exploration(&self.program, &report, &exploration)

@@ -46,6 +46,35 @@ fn what_was_not_exercised_is_not_clean_when_it_is_shown_again() {
     assert_eq!(shown.status.code(), Some(4), "{said}");
 }
 
+/// The same of what is kept in a directory, and of shards that are put together.
+#[test]
+fn what_was_not_exercised_is_not_clean_when_it_was_kept() {
+    let dir = scratch("not-exercised-kept");
+    let place = |name: String| dir.join(name).to_str().unwrap().to_owned();
+    let code = |args: &[&str]| photofinish().args(args).output().unwrap().status.code();
+    for command in [
+        &["verify"][..],
+        &["confirm", "--trials", "2"],
+        &["detect", "--scheduler", "random", "--runs", "2"],
+    ] {
+        let kept = place(command[0].to_owned());
+        let done = Program::own(&["Brief"]).under(&[command, &["--results", &kept]].concat());
+        assert_eq!(done.status.code(), Some(4), "{command:?}");
+        assert_eq!(code(&["report", &kept]), Some(4), "{command:?}");
+        let mut parts = vec!["merge".to_owned()];
+        for number in ["1", "2"] {
+            let part = place(format!("{}-{number}", command[0]));
+            let shard = format!("{number}/2");
+            let options = ["--shard", &shard, "--results", &part];
+            let done = Program::own(&["Brief"]).under(&[command, &options].concat());
+            assert_eq!(done.status.code(), Some(4), "{command:?}");
+            parts.push(part);
+        }
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        assert_eq!(code(&parts), Some(4), "{command:?}");
+    }
+}
+
 #[test]
 fn without_time_there_is_no_answer() {
     let results = tempfile::tempdir().unwrap();
