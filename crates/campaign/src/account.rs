@@ -27,6 +27,9 @@ const MOST_LISTED: usize = 100;
 /// And of each program in its report.
 const MOST_TOLD: usize = 10;
 
+/// A unit does not take longer than a year.
+const MOST_SECONDS: f64 = 365.0 * 86_400.0;
+
 /// Points of a curve.
 const MOST_POINTS: usize = 400;
 
@@ -234,10 +237,12 @@ impl Account {
     fn fold(&mut self, outcome: Outcome, at: f64) -> Gain {
         let id = outcome.id();
         let program = &mut self.programs[outcome.program as usize];
-        self.executions += outcome.executions;
-        self.seconds += outcome.seconds;
-        program.executions += outcome.executions;
-        program.seconds += outcome.seconds;
+        // What a worker says may be any number.
+        let seconds = outcome.seconds.clamp(0.0, MOST_SECONDS);
+        self.executions = self.executions.saturating_add(outcome.executions);
+        self.seconds += seconds;
+        program.executions = program.executions.saturating_add(outcome.executions);
+        program.seconds += seconds;
         program.units += 1;
         let known = program.orders.len();
         program.orders.extend(outcome.orders);
@@ -253,7 +258,7 @@ impl Account {
                     self.why_given_up.push((id, why));
                 }
                 return Gain {
-                    seconds: outcome.seconds,
+                    seconds,
                     ..Gain::default()
                 };
             }
@@ -283,7 +288,7 @@ impl Account {
         Gain {
             orders,
             findings: new.len() as u64,
-            seconds: outcome.seconds,
+            seconds,
         }
     }
 

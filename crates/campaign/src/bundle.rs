@@ -125,7 +125,7 @@ impl Packer {
     /// The arguments for a worker, and the main class or jar if there is one.
     pub fn pack(&mut self, args: &[String]) -> Result<(Vec<String>, Option<String>), Error> {
         let mut packed = Vec::with_capacity(args.len());
-        let mut main = None;
+        let (mut main, mut has_path) = (None, false);
         let mut all = args.iter();
         while let Some(arg) = all.next() {
             match arg.as_str() {
@@ -135,8 +135,10 @@ impl Packer {
                         Error::Usage(format!("{arg} needs a path; see `java -help`"))
                     })?;
                     packed.push(self.pack_path(value)?);
+                    has_path = true;
                 }
                 "-jar" => {
+                    has_path = true;
                     packed.push(arg.clone());
                     if let Some(jar) = all.next() {
                         main = Some(jar.clone());
@@ -148,9 +150,15 @@ impl Packer {
                 _ => match arg.split_once('=') {
                     Some((name @ ("--class-path" | "--module-path"), value)) => {
                         packed.push(format!("{name}={}", self.pack_path(value)?));
+                        has_path = true;
+                    }
+                    _ if arg.starts_with('@') => {
+                        return Err(Error::Usage(format!(
+                            "{arg} is a file of arguments, and is not sent to workers: give what it says"
+                        )));
                     }
                     // The main class: what follows is the program's own.
-                    _ if !arg.starts_with('-') && !arg.starts_with('@') => {
+                    _ if !arg.starts_with('-') => {
                         main = Some(arg.clone());
                         packed.push(arg.clone());
                         packed.extend(all.cloned());
@@ -173,12 +181,27 @@ impl Packer {
                 },
             }
         }
-        Ok((packed, main))
+        match &main {
+            Some(source) if source.ends_with(".java") => Err(Error::Usage(format!(
+                "{source} is no class: compile it, and give the class path and the main class"
+            ))),
+            // Workers run in directories of their own, with variables of their own.
+            _ if !has_path => Err(Error::Usage(
+                "name the classes that are sent to workers (-cp, --module-path or -jar): the \
+                 current directory and CLASSPATH are not"
+                    .into(),
+            )),
+            _ => Ok((packed, main)),
+        }
     }
 
     fn pack_path(&mut self, path: &str) -> Result<String, Error> {
         let mut entries = Vec::new();
-        for entry in path.split(':').filter(|entry| !entry.is_empty()) {
+        // To java an empty entry is the current directory.
+        for entry in path
+            .split(':')
+            .map(|entry| if entry.is_empty() { "." } else { entry })
+        {
             match entry.strip_suffix("/*").or((entry == "*").then_some(".")) {
                 Some(dir) => {
                     for jar in jars(Path::new(dir))? {
@@ -364,6 +387,25 @@ mod tests {
         let pieces = manifest.pieces.iter().map(|p| pieces[&p.digest].clone());
         let pieces = pieces.collect();
         (dir, args, manifest, pieces)
+    }
+
+    #[test]
+    fn what_workers_would_not_have_is_refused() {
+        let told = |args: &[&str]| {
+            let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
+            match Packer::default().pack(&args) {
+                Err(Error::Usage(why)) => why,
+                other => panic!("{args:?}: {other:?}"),
+            }
+        };
+        for args in [&["Main"][..], &["-Xmx1g", "Main", "-cp", "x"], &[]] {
+            assert!(told(args).contains("-cp"), "{args:?}");
+        }
+        assert!(told(&["@args", "Main"]).contains("file of arguments"));
+        assert!(told(&["-cp", "nowhere", "Main.java"]).contains("compile it"));
+        let program = ["-cp", "nowhere", "Main", "@mine", "x.java"].map(str::to_owned);
+        let (packed, _) = Packer::default().pack(&program).unwrap();
+        assert_eq!(packed[3..], ["@mine", "x.java"]);
     }
 
     #[test]

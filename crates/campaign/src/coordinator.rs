@@ -7,9 +7,10 @@
 use crate::account::Account;
 use crate::closing::withdraw;
 use crate::error::Error;
-use crate::patience::patiently;
+use crate::patience::{patiently, stopped};
+use crate::plan::MOST_OPEN;
 use crate::queue::Queue;
-use crate::unit::{State, now};
+use crate::unit::{State, WorkerStatus, now};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,9 @@ const BATCH: usize = 500;
 /// Units that wait or are worked on, for each job of a worker, and at least.
 const AHEAD: u64 = 2;
 const LEAST: u64 = 4;
+
+/// How long a step may still take when somebody has asked to stop.
+const LEAVE: Duration = Duration::from_secs(5);
 
 /// How often workers are counted, and the state is read.
 const LOOK: Duration = Duration::from_secs(2);
@@ -44,6 +48,12 @@ pub enum Ended {
     Interrupted,
 }
 
+/// How many units may wait or be worked on. Workers may say any number of jobs.
+fn open_units(workers: &[WorkerStatus]) -> u64 {
+    let jobs = workers.iter().map(|worker| u64::from(worker.jobs)).sum();
+    AHEAD.saturating_mul(jobs).clamp(LEAST, MOST_OPEN)
+}
+
 /// Folds the results that are stored already.
 pub async fn catch_up<Q: Queue>(
     queue: &Q,
@@ -64,8 +74,21 @@ pub async fn catch_up<Q: Queue>(
     }
 }
 
-/// Publishes and folds until the campaign is over.
+/// Publishes and folds until the campaign is over, or somebody asks to stop.
 pub async fn coordinate<Q: Queue>(
+    queue: &Q,
+    account: &mut Account,
+    stop: &AtomicBool,
+    watcher: &mut impl Watcher,
+) -> Result<Ended, Error> {
+    tokio::select! {
+        ended = go_on(queue, account, stop, watcher) => ended,
+        // A server that is away must not keep whoever wants to stop.
+        () = stopped(stop, LEAVE) => Ok(Ended::Interrupted),
+    }
+}
+
+async fn go_on<Q: Queue>(
     queue: &Q,
     account: &mut Account,
     stop: &AtomicBool,
@@ -91,8 +114,7 @@ pub async fn coordinate<Q: Queue>(
                 return Ok(Ended::Stopped);
             }
             let workers = patiently(|| queue.workers()).await?;
-            let jobs: u64 = workers.iter().map(|worker| u64::from(worker.jobs)).sum();
-            window = (AHEAD * jobs).max(LEAST);
+            window = open_units(&workers);
             patiently(|| queue.set_made(account.plan.made())).await?;
             watcher.progress(account);
         }
@@ -129,5 +151,22 @@ pub async fn coordinate<Q: Queue>(
                 watcher.refused(&error);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_made_for_the_jobs_there_are_within_reason() {
+        let said = |jobs| WorkerStatus {
+            jobs,
+            ..WorkerStatus::default()
+        };
+        assert_eq!(open_units(&[]), LEAST);
+        assert_eq!(open_units(&[said(3), said(2)]), 10);
+        let many = [said(u32::MAX), said(u32::MAX)];
+        assert_eq!(open_units(&many), MOST_OPEN);
     }
 }

@@ -7,6 +7,7 @@
 
 use crate::error::Error;
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a server may take for one answer.
@@ -14,6 +15,9 @@ pub const ANSWER: Duration = Duration::from_secs(10);
 
 /// How long a server may be away before whoever waits for it gives up.
 pub const AWAY: Duration = Duration::from_secs(120);
+
+/// How often to look whether somebody asked to stop.
+const LOOK: Duration = Duration::from_millis(200);
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
@@ -52,6 +56,14 @@ pub async fn within<T>(
             "{what}: the server has not answered for {seconds:.0} s"
         )))
     })
+}
+
+/// Comes so long after somebody has asked to stop: whoever still waits for a server then need not.
+pub async fn stopped(stop: &AtomicBool, grace: Duration) {
+    while !stop.load(Ordering::Relaxed) {
+        tokio::time::sleep(LOOK).await;
+    }
+    tokio::time::sleep(grace).await;
 }
 
 /// Repeats what fails while the server is away; not what the server refuses.

@@ -24,8 +24,9 @@ const MOST_PAIRS: usize = 64;
 /// Units of trials that a pair gets.
 const MOST_TRIALS: u32 = 4;
 
-/// A unit of an arm nobody asked for cannot be far beyond those that were published.
-const MOST_UNITS: u32 = 100_000_000;
+/// Units that wait or are worked on, at most. So a result cannot be further than this beyond the units
+/// that are known to have been made: a stranger's number would make the plan list all units up to it.
+pub const MOST_OPEN: u64 = 100_000;
 
 #[derive(Debug)]
 pub struct Plan {
@@ -251,7 +252,9 @@ impl Plan {
             return refused("the campaign has no such unit");
         };
         let arm = &mut self.arms[at];
-        if outcome.index >= arm.most.min(MOST_UNITS) || outcome.program != arm.program {
+        let most = u64::from(arm.most).min(self.budget.units.unwrap_or(u64::MAX));
+        let known = u64::from(arm.next) + MOST_OPEN;
+        if u64::from(outcome.index) >= most.min(known) || outcome.program != arm.program {
             return refused("the campaign has no such unit");
         }
         if arm.is_done(outcome.index) {

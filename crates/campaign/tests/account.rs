@@ -256,3 +256,42 @@ fn schedules_are_named_after_the_findings_of_the_whole() {
             .all(|race| race.replay.is_none())
     );
 }
+
+/// Whoever may store results may say anything in them: that is refused, or costs little.
+#[test]
+fn what_a_stranger_says_is_bounded() {
+    let mut account = Account::new(&campaign(1));
+    let far = Outcome::given_up(&unit(0, 99_999_999), "w", "far away");
+    let stored = Stored {
+        sequence: 1,
+        at: 0.0,
+        unit: far.id(),
+        bytes: unit::encode(&far),
+    };
+    let refused = account.add(&stored).unwrap_err();
+    assert!(refused.to_string().contains("no such unit"), "{refused}");
+    assert!(account.plan.missing().is_empty());
+    for (index, seconds) in [(0, f64::MAX), (1, f64::MAX), (2, -1e300)] {
+        let outcome = Outcome {
+            executions: u64::MAX,
+            seconds,
+            ..done(0, index, |_| ())
+        };
+        add(&mut account, &outcome);
+    }
+    assert_eq!(account.executions, u64::MAX);
+    assert!((0.0..1e9).contains(&account.seconds), "{}", account.seconds);
+
+    // No more than were asked for.
+    let mut few = campaign(1);
+    few.budget.units = Some(14);
+    let mut account = Account::new(&few);
+    let beyond = Outcome::given_up(&unit(0, 77), "w", "invented");
+    let stored = Stored {
+        unit: beyond.id(),
+        bytes: unit::encode(&beyond),
+        ..stored
+    };
+    assert!(account.add(&stored).is_err());
+    assert_eq!(account.made(), 0);
+}

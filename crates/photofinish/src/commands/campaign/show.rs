@@ -74,11 +74,24 @@ pub async fn status(args: &Status) -> Result<u8, Failure> {
     if names.is_empty() && !args.json {
         say!("there is no campaign here");
     }
-    let (mut all, mut text) = (Vec::new(), String::new());
+    let (mut all, mut text, mut code) = (Vec::new(), String::new(), exit::NOTHING_FOUND);
     for name in names {
-        let opened = args.place.open(server.as_ref(), &name).await?;
-        let account = account(&opened).await?;
-        let (state, workers) = state(&opened).await?;
+        let known = match args.place.open(server.as_ref(), &name).await {
+            Ok(opened) => folded(&opened).await,
+            Err(failure) => Err(failure),
+        };
+        let (account, state, workers) = match known {
+            Ok(known) => known,
+            Err(failure) if args.name.is_some() => return Err(failure),
+            // The others are as good as before.
+            Err(failure) => {
+                let name = clean(&name);
+                let why = clean(&failure.error.to_string());
+                say!("campaign {name} cannot be shown: {why}");
+                code = failure.code;
+                continue;
+            }
+        };
         if args.json {
             all.push(summary(&account, state, &workers));
             continue;
@@ -89,7 +102,14 @@ pub async fn status(args: &Status) -> Result<u8, Failure> {
         text = serde_json::to_string_pretty(&all)? + "\n";
     }
     say::answer(text)?;
-    Ok(exit::NOTHING_FOUND)
+    Ok(code)
+}
+
+/// What is known of a campaign.
+async fn folded(opened: &Opened) -> Result<(Account, State, Vec<WorkerStatus>), Failure> {
+    let account = account(opened).await?;
+    let (state, workers) = state(opened).await?;
+    Ok((account, state, workers))
 }
 
 /// A campaign for people.
