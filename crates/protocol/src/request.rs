@@ -221,9 +221,6 @@ pub struct Control {
     /// Seconds after which a run that does not get on is ended.
     #[serde(default)]
     pub watchdog: Option<u64>,
-    /// The processor that its threads share; any, if absent.
-    #[serde(default)]
-    pub cpu: Option<usize>,
     /// A debugger is attached and stops threads where it likes.
     #[serde(default)]
     pub debugger: bool,
@@ -261,7 +258,6 @@ impl Control {
             max_steps: None,
             spurious: None,
             watchdog: None,
-            cpu: None,
             debugger: false,
             relation: None,
             frames: None,

@@ -30,7 +30,8 @@ impl Control {
     /// The VM is up: its main thread is the first one, and runs.
     pub fn begin(&self, a: &Agent, jni: Jni, main: Ref) {
         let place = self.add(a, jni, main, true);
-        place.occupy(self.cpu);
+        self.processors.settle();
+        place.occupy(self.processors.shared());
         self.is_running.store(true, Ordering::Release);
         self.start_watch();
     }
@@ -122,7 +123,7 @@ impl Control {
             return; // main, which has long begun
         }
         if let Some(me) = self.place_of(jni, thread) {
-            me.occupy(self.cpu);
+            me.occupy(self.processors.shared());
             me.await_turn();
             self.settle(a, jni);
         }
@@ -161,7 +162,7 @@ impl Control {
         let thread = a.jvmti.current_thread(jni);
         let place = self.add(a, jni, thread, false);
         self.guided(|g| g.late(place.thread));
-        place.occupy(self.cpu);
+        place.occupy(self.processors.shared());
         self.stir(a, jni);
         place.await_turn();
         self.settle(a, jni);

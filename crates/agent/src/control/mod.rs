@@ -41,7 +41,7 @@ mod weak;
 mod worker;
 
 pub use callers::{Whose, whose};
-pub use place::Place;
+pub use place::{Place, Processors};
 pub use settings::Settings;
 pub use weak::Access;
 
@@ -90,7 +90,7 @@ pub struct Control {
     named: Mutex<Vec<String>>,
     callers: Callers,
     told: caught::Told,
-    cpu: usize,
+    processors: Processors,
     names: naming::Names,
     /// Executions follow one another here.
     worker: Option<worker::Worker>,
@@ -177,14 +177,9 @@ impl Control {
             false => Journal::create(&settings)?,
         };
         let worker = settings.is_worker().then(worker::Worker::default);
-        let cpus = std::thread::available_parallelism().map_or(1, |n| n.get());
         Ok(Control {
             state: Mutex::new(State::new(world, journal, settings.seed)),
-            cpu: settings
-                .cpu
-                .unwrap_or(std::process::id() as usize)
-                .checked_rem(cpus)
-                .unwrap_or(0),
+            processors: Processors::of_the_jvm(),
             settings,
             places: RwLock::default(),
             choice: AtomicI32::new(0),
@@ -209,8 +204,8 @@ impl Control {
     }
 
     /// Where the program's threads run.
-    pub fn cpu(&self) -> usize {
-        self.cpu
+    pub fn processors(&self) -> &Processors {
+        &self.processors
     }
 
     pub fn choice_address(&self) -> i64 {

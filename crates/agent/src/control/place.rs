@@ -8,7 +8,7 @@ use rustix::thread::futex::{self, Flags, Timespec};
 use schedule::Thread;
 use std::cell::Cell;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Never freed: a thread that comes late still finds its place.
@@ -108,18 +108,6 @@ impl Place {
         stay_on(cpu);
     }
 
-    /// Runs `f`, which starts a process, where the JVM itself may run: the
-    /// process is not to share the one processor of the program's threads.
-    pub fn roaming<T>(cpu: usize, f: impl FnOnce() -> T) -> T {
-        if Place::current().is_none() {
-            return f();
-        }
-        run_on(0..CpuSet::MAX_CPU);
-        let result = f();
-        run_on([cpu]);
-        result
-    }
-
     pub fn vacate(&self) {
         ME.set(None);
         self.is_gone.store(true, Ordering::Release);
@@ -162,22 +150,101 @@ impl Place {
     }
 }
 
-/// Lets the current thread run on these processors, as far as there are such.
-pub(super) fn run_on(cpus: impl IntoIterator<Item = usize>) {
-    let mut set = CpuSet::new();
-    for cpu in cpus {
-        set.set(cpu);
+/// The processors of the JVM, and the one of them that the program's threads share.
+///
+/// Which one is the system's choice, made anew for every execution of a worker: it knows what else is
+/// running. A choice by number would be the same in every process, and processes side by side would all
+/// have their threads on one processor while the others are idle.
+#[derive(Debug)]
+pub struct Processors {
+    all: Option<CpuSet>,
+    shared: AtomicUsize,
+}
+
+impl Processors {
+    /// Of the current thread, before anything was pinned.
+    pub fn of_the_jvm() -> Processors {
+        Processors {
+            all: rustix::thread::sched_getaffinity(None).ok(),
+            shared: AtomicUsize::new(rustix::thread::sched_getcpu()),
+        }
     }
+
+    pub fn shared(&self) -> usize {
+        self.shared.load(Ordering::Acquire)
+    }
+
+    /// The current thread leads the execution that begins, and the others come to where it is now.
+    pub fn settle(&self) {
+        let here = rustix::thread::sched_getcpu();
+        self.shared.store(here, Ordering::Release);
+        run_on(&only(here));
+    }
+
+    /// The current thread may be anywhere again.
+    pub fn leave(&self) {
+        if let Some(all) = &self.all {
+            run_on(all);
+        }
+    }
+
+    /// Runs `f`, which starts a process, where the JVM itself may run: the
+    /// process is not to share the one processor of the program's threads.
+    pub fn roaming<T>(&self, f: impl FnOnce() -> T) -> T {
+        if Place::current().is_none() {
+            return f();
+        }
+        self.leave();
+        let result = f();
+        run_on(&only(self.shared()));
+        result
+    }
+}
+
+fn only(cpu: usize) -> CpuSet {
+    let mut set = CpuSet::new();
+    set.set(cpu);
+    set
+}
+
+/// Lets the current thread run on these processors.
+fn run_on(cpus: &CpuSet) {
     PINNED.set(None);
     // If that is not allowed, hand-over is slower and that is all.
-    let _ = rustix::thread::sched_setaffinity(None, &set);
+    let _ = rustix::thread::sched_setaffinity(None, cpus);
 }
 
 /// The same for one processor, where the thread may be already: in a worker, threads of the
 /// system are used again.
 fn stay_on(cpu: usize) {
     if PINNED.get() != Some(cpu) {
-        run_on([cpu]);
+        run_on(&only(cpu));
         PINNED.set(Some(cpu));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fixed number would be the same in every process.
+    #[test]
+    fn an_execution_settles_where_the_system_put_it_and_leaves_again() {
+        let here = || rustix::thread::sched_getaffinity(None).unwrap();
+        let test = move || {
+            let before = here();
+            let processors = Processors::of_the_jvm();
+            for _ in 0..3 {
+                processors.settle();
+                assert_eq!(here(), only(processors.shared()));
+                assert!(before.is_set(processors.shared()));
+                processors.leave();
+                assert_eq!(here(), before);
+            }
+            // What is no thread of the program's stays where it may be.
+            processors.roaming(|| assert_eq!(here(), before));
+            assert_eq!(here(), before);
+        };
+        std::thread::spawn(test).join().unwrap();
     }
 }

@@ -41,8 +41,6 @@ pub struct Settings {
     pub spurious: u64,
     /// Seconds without a sign of life after which the run is ended.
     pub watchdog: u64,
-    /// The processor that all program threads share.
-    pub cpu: Option<usize>,
     /// A debugger stops threads where it likes: one that sleeps is not taken
     /// to wait for others.
     pub debugger: bool,
@@ -113,7 +111,6 @@ impl Settings {
             max_steps: asked.max_steps.unwrap_or(MAX_STEPS),
             spurious: asked.spurious.unwrap_or(0),
             watchdog: asked.watchdog.unwrap_or(WATCHDOG_SECONDS).max(1),
-            cpu: asked.cpu,
             debugger: asked.debugger,
             relation: asked.relation,
             frames: { asked.frames }

@@ -11,7 +11,7 @@
 //! execution in a JVM of its own.
 
 use super::printed::Printed;
-use super::{Control, Journal, Place, State};
+use super::{Control, Journal, Place, Processors, State};
 use crate::Agent;
 use crate::jni::{Jni, Ref};
 use instrument::initialisers::{Initialiser, initialiser};
@@ -101,7 +101,7 @@ impl Worker {
         let settings = &control.settings;
         let mut batch = lock(&self.batch);
         if batch.seeds.len() == 0 {
-            match self.next_ask(out)? {
+            match self.next_ask(&control.processors, out)? {
                 Ask::Job(job) => {
                     return Some(NextExecution {
                         decider: Guided::new(job.guide()).into(),
@@ -123,13 +123,16 @@ impl Worker {
         })
     }
 
-    fn next_ask(&self, out: &Path) -> Option<Ask> {
+    fn next_ask(&self, processors: &Processors, out: &Path) -> Option<Ask> {
         let mut line = lock(&self.line);
         if line.is_none() {
             *line = Some(BufReader::new(connect(out).ok()?));
         }
         let mut text = String::new();
-        match line.as_mut()?.read_line(&mut text) {
+        processors.leave();
+        let read = line.as_mut()?.read_line(&mut text);
+        processors.settle();
+        match read {
             Ok(n) if n > 0 => serde_json::from_str(&text).ok(),
             _ => None,
         }
@@ -230,7 +233,6 @@ impl Control {
             crate::natives::exit_now(0);
         };
         if worker.made.fetch_add(1, Ordering::Relaxed) == 0 {
-            super::place::run_on([self.cpu]);
             crate::carriers::install();
             self.start_watch();
         }

@@ -60,8 +60,8 @@ extern "system" fn fork_and_exec(
         Ref,
         jboolean,
     ) -> jint;
-    let cpu = with(env, |a, _| a.control.as_ref().map_or(0, Control::cpu));
-    let pid = Place::roaming(cpu, || {
+    let processors = with(env, |a, _| a.control.as_ref().map(Control::processors));
+    let fork = || {
         original!(FORK as Original)(
             env,
             this,
@@ -76,7 +76,11 @@ extern "system" fn fork_and_exec(
             descriptors,
             redirect,
         )
-    });
+    };
+    let pid = match processors {
+        Some(processors) => processors.roaming(fork),
+        None => fork(),
+    };
     if pid > 0 {
         controlled(env, |c, _, _| c.forked(pid.into()));
     }

@@ -56,7 +56,6 @@ struct Common<'l> {
     launcher: &'l Launcher<'l>,
     plan: Plan,
     variants: Vec<Variant>,
-    jobs: usize,
     reuse: Reuse,
     trust: Trust,
     /// The first results of fresh JVMs.
@@ -128,7 +127,6 @@ impl<'l> Executions<'l> {
                 launcher,
                 plan,
                 variants,
-                jobs,
                 reuse,
                 trust: Trust::Untried,
                 compared: Vec::new(),
@@ -336,12 +334,7 @@ impl<'l> Service<'_, 'l> {
                 return Next::Done;
             }
         };
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let control = self.control(execution).map(|control| Control {
-            // Neighbours run at the same time.
-            cpu: (self.common.jobs > 1).then_some(execution as usize % cores),
-            ..control
-        });
+        let control = self.control(execution);
         let plan = &self.common.plan;
         let limits = [self.left(), plan.time_limit];
         let plan = Plan {

@@ -97,11 +97,8 @@ impl Reuse {
     ) -> Result<Request<'a>, Error> {
         self.hired += 1;
         let dir = launcher.directory(&format!("worker-{}", self.hired))?;
-        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let cpu = Some(self.hired as usize % cores);
         let control = plan.control.map(|control| Control {
             worker: true,
-            cpu,
             ..control
         });
         let request = launcher.request(&dir, Plan { control, ..plan });
