@@ -1,13 +1,14 @@
-//! A unit of work done by the engine, in this process and on the caller's thread.
+//! A unit of work done by the engine, in this process and on the caller's thread. Portions of one exploration
+//! follow each other with the same JVMs ([`portions`]).
 
 use crate::bundle;
 use crate::replays;
-use crate::unit::{Campaign, End, Launch, Outcome, Task, Unit};
+use crate::unit::{Campaign, End, KeptSchedule, Launch, Outcome, Task, Unit};
 use driver::scratch::Scratch;
 use engine::confirm::{ConfirmConfig, Pairs};
 use engine::detect::{DetectConfig, Scheduler};
 use engine::verify::VerifyConfig;
-use engine::verify::portions::{self, Came};
+use engine::verify::portions::{self as explored, Came, Order};
 use engine::{ControlConfig, Cut, LaunchConfig, Output, Silent};
 use findings::result::{Report, Status};
 use serde_json::json;
@@ -40,14 +41,42 @@ struct Made {
 /// Does a unit whose bundle lies in `place`. What nobody can do is given up with the reason.
 pub fn execute(unit: &Unit, campaign: &Campaign, place: &Path, machine: &Machine) -> Outcome {
     let began = Instant::now();
-    let made = Scratch::create()
-        .map_err(|error| format!("cannot make a directory for results: {error}"))
-        .and_then(|results| {
-            let mut made = make(unit, campaign, place, machine, results.path())?;
-            let schedules = replays::pack(results.path(), &mut made.report, &unit.id());
-            Ok((schedules, made))
-        });
-    match made {
+    let made = scratch().and_then(|results| {
+        let made = make(unit, campaign, place, machine, results.path())?;
+        Ok((results, made))
+    });
+    outcome(unit, campaign, machine, began, made)
+}
+
+fn scratch() -> Result<Scratch, String> {
+    Scratch::create().map_err(|error| format!("cannot make a directory for results: {error}"))
+}
+
+fn outcome(
+    unit: &Unit,
+    campaign: &Campaign,
+    machine: &Machine,
+    began: Instant,
+    made: Result<(Scratch, Made), String>,
+) -> Outcome {
+    let packed = made.map(|(results, mut made)| {
+        // Where the bundle lay is of no interest, and differs from worker to worker.
+        if let Some(program) = campaign.programs.get(unit.program as usize) {
+            made.report.program.args = program.original.clone();
+        }
+        let schedules = replays::pack(results.path(), &mut made.report, &unit.id());
+        (schedules, made)
+    });
+    told(unit, machine, began, packed)
+}
+
+fn told(
+    unit: &Unit,
+    machine: &Machine,
+    began: Instant,
+    packed: Result<(Vec<KeptSchedule>, Made), String>,
+) -> Outcome {
+    match packed {
         Ok((schedules, made)) => Outcome {
             campaign: unit.campaign.clone(),
             arm: unit.arm.clone(),
@@ -77,24 +106,9 @@ fn make(
     machine: &Machine,
     results: &Path,
 ) -> Result<Made, String> {
-    let program = campaign.programs.get(unit.program as usize);
-    let program = program.ok_or("the campaign has no such program")?;
-    let here = place
-        .to_str()
-        .ok_or("the directory of the bundle is not UTF-8")?;
-    let args = program
-        .args
-        .iter()
-        .map(|arg| arg.replace(bundle::PLACE, here));
-    let launch = launch(&campaign.launch, args.collect(), machine);
-    let control = |seed| ControlConfig {
-        seed,
-        results: results.to_owned(),
-        max_steps: campaign.launch.max_steps,
-        watchdog: campaign.launch.watchdog_s.max(1),
-        clock: campaign.launch.clock,
-    };
-    let mut made = match &unit.task {
+    let launch = unpacked(unit, campaign, place, machine)?;
+    let control = |seed| control(campaign, seed, results);
+    Ok(match &unit.task {
         Task::Detect {
             scheduler,
             detector,
@@ -150,38 +164,138 @@ fn make(
             }
         }
         Task::Verify { portion } => {
-            let limit = launch.time_limit;
-            let config = VerifyConfig {
-                jobs: Some(1),
-                max_time: Some(limit.map_or(EXPLORATION, |limit| limit.max(EXPLORATION))),
-                control: control(campaign.budget.seed),
-                launch: LaunchConfig {
-                    time_limit: None,
-                    ..launch
-                },
-                ..VerifyConfig::default()
+            let mut came = Err("it was not explored".to_owned());
+            let order = Order {
+                portion: (**portion).clone(),
+                results: results.to_owned(),
             };
-            let made = portions::explore(&config, portion).map_err(|e| format!("{e:#}"))?;
-            Made {
-                executions: made.executions,
-                orders: made.classes.into_iter().collect(),
-                report: made.report,
-                explored: Some(Box::new(made.came)),
-            }
+            let config = exploration(launch, control(campaign.budget.seed));
+            let explored = explored::explore(&config, order, &mut |made| {
+                came = made.map(Made::from).map_err(|e| format!("{e:#}"));
+                None
+            });
+            explored.map_err(|e| format!("{e:#}"))?;
+            came?
         }
         Task::Simulated { micros, seed } => {
-            std::thread::sleep(Duration::from_micros((*micros).min(60_000_000)));
-            Made {
-                executions: 1,
-                orders: vec![*seed],
-                report: simulated(*seed),
-                explored: None,
-            }
+            std::thread::sleep(simulated_time(*micros));
+            simulated_unit(*seed)
+        }
+    })
+}
+
+/// How the program of a unit is started here.
+fn unpacked(
+    unit: &Unit,
+    campaign: &Campaign,
+    place: &Path,
+    machine: &Machine,
+) -> Result<LaunchConfig, String> {
+    let program = campaign.programs.get(unit.program as usize);
+    let program = program.ok_or("the campaign has no such program")?;
+    let here = place
+        .to_str()
+        .ok_or("the directory of the bundle is not UTF-8")?;
+    let args = program
+        .args
+        .iter()
+        .map(|arg| arg.replace(bundle::PLACE, here));
+    Ok(launch(&campaign.launch, args.collect(), machine))
+}
+
+fn control(campaign: &Campaign, seed: u64, results: &Path) -> ControlConfig {
+    ControlConfig {
+        seed,
+        results: results.to_owned(),
+        max_steps: campaign.launch.max_steps,
+        watchdog: campaign.launch.watchdog_s.max(1),
+        clock: campaign.launch.clock,
+    }
+}
+
+fn exploration(launch: LaunchConfig, control: ControlConfig) -> VerifyConfig {
+    let limit = launch.time_limit;
+    VerifyConfig {
+        jobs: Some(1),
+        max_time: Some(limit.map_or(EXPLORATION, |limit| limit.max(EXPLORATION))),
+        control,
+        launch: LaunchConfig {
+            time_limit: None,
+            ..launch
+        },
+        ..VerifyConfig::default()
+    }
+}
+
+impl From<explored::Made> for Made {
+    fn from(made: explored::Made) -> Made {
+        Made {
+            executions: made.executions,
+            orders: made.classes.into_iter().collect(),
+            report: made.report,
+            explored: Some(Box::new(made.came)),
+        }
+    }
+}
+
+/// Does this unit, a portion of an exploration, and those that `next` gives when it was told what came of the
+/// last one. They must be portions of the same program of the same campaign. One that was given and not begun,
+/// because the one before it failed, comes back.
+pub fn portions(
+    first: Unit,
+    campaign: &Campaign,
+    place: &Path,
+    machine: &Machine,
+    next: &mut dyn FnMut(Outcome) -> Option<Unit>,
+) -> Option<Unit> {
+    let mut began = Instant::now();
+    let order = |unit: &Unit, results: &Scratch| match &unit.task {
+        Task::Verify { portion } => Ok(Order {
+            portion: (**portion).clone(),
+            results: results.path().to_owned(),
+        }),
+        _ => Err("it is no portion of an exploration".to_owned()),
+    };
+    let ready = unpacked(&first, campaign, place, machine).and_then(|launch| {
+        let results = scratch()?;
+        Ok((launch, order(&first, &results)?, results))
+    });
+    let (launch, beginning, results) = match ready {
+        Ok(ready) => ready,
+        Err(why) => {
+            return next(outcome(&first, campaign, machine, began, Err(why)));
         }
     };
-    // Where the bundle lay is of no interest, and differs from worker to worker.
-    made.report.program.args = program.original.clone();
-    Ok(made)
+    let config = exploration(
+        launch,
+        control(campaign, campaign.budget.seed, results.path()),
+    );
+    let mut current = Some((first, results));
+    let done = explored::explore(&config, beginning, &mut |made| {
+        let (unit, results) = current.take()?;
+        let made = made.map(|made| (results, Made::from(made)));
+        let made = made.map_err(|e| format!("{e:#}"));
+        let mut told = outcome(&unit, campaign, machine, began, made);
+        loop {
+            let unit = next(told)?;
+            began = Instant::now();
+            let ready = scratch().and_then(|results| Ok((order(&unit, &results)?, results)));
+            match ready {
+                Ok((order, results)) => {
+                    current = Some((unit, results));
+                    return Some(order);
+                }
+                Err(why) => told = outcome(&unit, campaign, machine, began, Err(why)),
+            }
+        }
+    });
+    match (done, current) {
+        (Err(error), Some((unit, _))) => {
+            let why = Err(format!("{error:#}"));
+            next(outcome(&unit, campaign, machine, began, why))
+        }
+        _ => None,
+    }
 }
 
 fn detect_kind(name: &str) -> Result<detect::Kind, String> {
@@ -207,6 +321,26 @@ pub fn launch(from: &Launch, program: Vec<String>, machine: &Machine) -> LaunchC
         java: machine.java.clone(),
         keep: None,
         program: program.into_iter().map(Into::into).collect(),
+    }
+}
+
+/// Does a unit that computes nothing. No thread waits for it: there may be thousands side by side.
+pub async fn simulate(unit: &Unit, machine: &Machine, micros: u64, seed: u64) -> Outcome {
+    let began = Instant::now();
+    tokio::time::sleep(simulated_time(micros)).await;
+    told(unit, machine, began, Ok((Vec::new(), simulated_unit(seed))))
+}
+
+fn simulated_time(micros: u64) -> Duration {
+    Duration::from_micros(micros.min(60_000_000))
+}
+
+fn simulated_unit(seed: u64) -> Made {
+    Made {
+        executions: 1,
+        orders: vec![seed],
+        report: simulated(seed),
+        explored: None,
     }
 }
 

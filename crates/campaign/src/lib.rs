@@ -10,6 +10,7 @@
 //! account      results folded into reports, counts and curves
 //! execute      a unit done by the engine
 //! replays      schedules that come with results
+//! hand         a job's thread, where the engine works
 //! worker       takes units, stores outcomes
 //! coordinator  publishes units, reads results
 //! closing      takes units back when the time is over
@@ -29,6 +30,7 @@ pub mod coordinator;
 pub mod embedded;
 mod error;
 pub mod execute;
+mod hand;
 pub mod nats;
 pub mod page;
 pub mod patience;

@@ -13,10 +13,11 @@
 
 use crate::bundle;
 use crate::error::Error;
-use crate::execute::{Machine, execute};
-use crate::patience::patiently;
+use crate::execute::{Machine, simulate};
+use crate::hand::{Hand, Order};
+use crate::patience::{patiently, stopped};
 use crate::queue::{Queue, Taken};
-use crate::unit::{self, Head, Outcome, State, Unit, WorkerStatus};
+use crate::unit::{self, Campaign, Head, Outcome, State, Task, Unit, WorkerStatus};
 use driver::scratch::{self, Scratch};
 use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt;
@@ -36,6 +37,9 @@ const WAIT: Duration = Duration::from_secs(2);
 
 /// How often to look whether the campaign still goes on, while there are units.
 const LOOK: Duration = Duration::from_secs(2);
+
+/// How long a worker that is told to stop may take to give its units back. A server that is away must not keep it.
+const LEAVE: Duration = Duration::from_secs(15);
 
 /// How often a worker says what it does.
 const SAY: Duration = Duration::from_secs(3);
@@ -65,6 +69,10 @@ struct Inner<Q: Queue> {
     jobs: u32,
     units: AtomicU64,
     executions: AtomicU64,
+    /// One for each job.
+    hands: Vec<Hand>,
+    /// As the queue has it, for hands.
+    campaign: Arc<Campaign>,
     doing: Mutex<BTreeMap<u32, String>>,
     said: Mutex<Instant>,
 }
@@ -94,6 +102,12 @@ impl Bundles {
             root: Scratch::create().map_err(Error::io(making))?,
             ready: tokio::sync::Mutex::default(),
         })
+    }
+
+    /// Removes what was unpacked, whoever else still holds this value.
+    pub fn clear(&self) {
+        // What cannot be removed is swept by another process.
+        let _ = std::fs::remove_dir_all(self.root.path());
     }
 
     /// Where the campaign's bundle is, unpacked.
@@ -148,6 +162,8 @@ impl<Q: Queue> Worker<Q> {
     ) -> Worker<Q> {
         Worker {
             inner: Arc::new(Inner {
+                hands: (0..jobs.max(1)).map(|_| Hand::default()).collect(),
+                campaign: Arc::new(queue.campaign().clone()),
                 queue,
                 machine,
                 bundles,
@@ -169,16 +185,36 @@ impl<Q: Queue> Worker<Q> {
             tokio::spawn(async move { inner.work(job).await })
         });
         let jobs: Vec<_> = jobs.collect();
-        let mut result = Ok(());
-        for job in jobs {
-            let ended = job.await.unwrap_or_else(|error| {
-                Err(Error::Refused(format!(
-                    "a job of this worker failed: {error}"
-                )))
-            });
-            result = result.and(ended);
+        let abort: Vec<_> = jobs.iter().map(|job| job.abort_handle()).collect();
+        let all = async {
+            let mut result = Ok(());
+            for job in jobs {
+                let ended = job.await.unwrap_or_else(|error| {
+                    Err(Error::Refused(format!(
+                        "a job of this worker failed: {error}"
+                    )))
+                });
+                result = result.and(ended);
+            }
+            result
+        };
+        let result = tokio::select! {
+            result = all => result,
+            // The leases of its units run out.
+            () = stopped(&self.inner.stop, LEAVE) => Ok(()),
+        };
+        for job in abort {
+            job.abort();
         }
+        self.rest().await;
         result
+    }
+
+    /// Ends JVMs that are kept for further units, if no unit is being done.
+    pub async fn rest(&self) {
+        let inner = self.inner.clone();
+        let resting = move || inner.hands.iter().for_each(Hand::rest);
+        let _ = tokio::task::spawn_blocking(resting).await;
     }
 
     pub fn units(&self) -> u64 {
@@ -253,7 +289,7 @@ impl<Q: Queue> Inner<Q> {
         self.doing(job, Some(words));
         self.say(false).await;
         let done = self
-            .extended(&taken, self.done(&unit, taken.deliveries))
+            .extended(&taken, self.done(job, &unit, taken.deliveries))
             .await;
         self.doing(job, None);
         match done {
@@ -279,7 +315,12 @@ impl<Q: Queue> Inner<Q> {
     }
 
     /// The outcome; or why this worker cannot do it, if there is anything to say about that.
-    async fn done(&self, unit: &Unit, deliveries: u64) -> Result<Outcome, Option<String>> {
+    async fn done(
+        &self,
+        job: u32,
+        unit: &Unit,
+        deliveries: u64,
+    ) -> Result<Outcome, Option<String>> {
         let place = match self.bundles.get(&*self.queue).await {
             Ok(place) => place,
             // It may have been damaged on its way; what stays so is given up in the end.
@@ -292,16 +333,26 @@ impl<Q: Queue> Inner<Q> {
                 ));
             }
         };
-        let (unit, campaign) = (unit.clone(), self.queue.campaign().clone());
-        let machine = self.machine.clone();
-        let given_up = Outcome::given_up(&unit, &machine.worker, "the engine failed (panic)");
-        let work = move || execute(&unit, &campaign, &place, &machine);
-        let outcome = tokio::task::spawn_blocking(work).await;
+        if let Task::Simulated { micros, seed } = unit.task {
+            return Ok(simulate(unit, &self.machine, micros, seed).await);
+        }
+        let order = Order {
+            unit: unit.clone(),
+            campaign: self.campaign.clone(),
+            place,
+            machine: self.machine.clone(),
+        };
+        let outcome = match self.hands.get(job as usize) {
+            Some(hand) => hand.work(order).await,
+            None => None,
+        };
         if self.is_stopping() {
             // A signal cut the runs short: what they found is not what the unit has.
             return Err(None);
         }
-        Ok(outcome.unwrap_or(given_up))
+        Ok(outcome.unwrap_or_else(|| {
+            Outcome::given_up(unit, &self.machine.worker, "the engine failed (panic)")
+        }))
     }
 
     /// Stores the outcome, then lets the unit go.

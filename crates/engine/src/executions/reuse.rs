@@ -64,6 +64,16 @@ impl Reuse {
         self.made += 1;
     }
 
+    /// For whoever goes on with the same workers. What they made is counted here.
+    pub fn hand_on(&mut self) -> Reuse {
+        Reuse {
+            made: 0,
+            dirs: std::mem::take(&mut self.dirs),
+            off: self.off.clone(),
+            ..*self
+        }
+    }
+
     /// None of them counts.
     pub fn forget(&mut self) {
         self.made = 0;

@@ -11,21 +11,24 @@
 //!
 //! `Divided` has no state besides what follows from the results that it took in, in their order.
 
-use super::search::{self, Branches, Gap, SearchConfig, Standing};
+use super::search::{self, Branches, Crew, Gap, SearchConfig, Standing};
 use super::{Completeness, Samples, VerifyConfig, asked, found_by_verify};
+use crate::config::{self, ControlConfig};
 use crate::controlled_run;
 use crate::error::Error;
 use crate::launch::Launcher;
 use crate::session::Session;
+use driver::store;
 use explore::{Campaign, Config, Explored, Subtree};
 use findings::exploration::Exploration;
 use findings::result::Report;
 use findings::text::counted;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
-/// Executions of the first portion of a round, at most: the others wait for its branches.
-const FIRST: u64 = 500;
+/// Executions of a portion while few have been made, at most: others wait for its branches.
+const FIRST: u64 = 100;
 
 /// What a machine explores at a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,15 +69,57 @@ pub struct Made {
     pub classes: BTreeSet<u64>,
 }
 
-/// Explores a portion. Limits of the configuration but the time are the portion's.
-pub fn explore(config: &VerifyConfig, portion: &Portion) -> Result<Made, Error> {
+/// A portion that is to be explored.
+#[derive(Clone, Debug)]
+pub struct Order {
+    pub portion: Portion,
+    /// Where its findings and schedules go.
+    pub results: PathBuf,
+}
+
+/// Explores portions, one after the other: is told what came of each, and says which is next. JVMs stay
+/// from one to the next, unless scheduling points are other ones; to start some for each would take longer
+/// than to explore it. Limits of the configuration but the time are the portion's. An error: nothing was
+/// explored.
+pub fn explore(
+    config: &VerifyConfig,
+    first: Order,
+    next: &mut dyn FnMut(Result<Made, Error>) -> Option<Order>,
+) -> Result<(), Error> {
     super::check(config)?;
     let launcher = Launcher::new(&config.launch)?;
     if launcher.cuts() {
         return Err(Error::usage(super::WHOLE));
     }
     let program = controlled_run::program(&launcher.java, &config.launch, config.input.as_deref())?;
-    let mut store = controlled_run::store(&config.control)?;
+    let crew = || Crew::new(config::jobs(config.jobs), &launcher.interrupts);
+    let (mut order, mut warm) = (first, crew());
+    loop {
+        let made = explore_one(config, &launcher, &program, &mut warm, &order);
+        let is_ok = made.is_ok();
+        let Some(following) = next(made) else {
+            return Ok(());
+        };
+        if !is_ok || following.portion.points != order.portion.points {
+            warm = crew();
+        }
+        order = following;
+    }
+}
+
+fn explore_one(
+    config: &VerifyConfig,
+    launcher: &Launcher<'_>,
+    program: &store::Program,
+    crew: &mut Crew<'_>,
+    order: &Order,
+) -> Result<Made, Error> {
+    let portion = &order.portion;
+    let kept = ControlConfig {
+        results: order.results.clone(),
+        ..config.control.clone()
+    };
+    let mut store = controlled_run::store(&kept)?;
     let branches = Branches {
         subtrees: portion.subtrees.clone(),
         seen: portion.seen.clone(),
@@ -93,7 +138,7 @@ pub fn explore(config: &VerifyConfig, portion: &Portion) -> Result<Made, Error> 
         }
     };
     let session = Session::new(&config.launch);
-    let search = search::explore(&launcher, session, &asked, None, &mut |_| Ok(()))?;
+    let search = search::explore_with(crew, launcher, session, &asked, None, &mut |_| Ok(()))?;
     let standing = search.standing();
     let executions = standing.progress.executions;
     if standing.interrupted {
@@ -111,13 +156,13 @@ pub fn explore(config: &VerifyConfig, portion: &Portion) -> Result<Made, Error> 
         true => session.finish("verify"),
         false => session.conclude("verify"),
     };
-    controlled_run::keep(&config.control, &mut store, &mut report, |run| {
+    controlled_run::keep(&kept, &mut store, &mut report, |run| {
         let kept = search.kept().get(&run)?;
         Some((kept.schedule.clone(), kept.log.clone()))
     });
     report.not_exercised = facts.not_exercised;
     found_by_verify(&mut report);
-    store.save(&program, &report)?;
+    store.save(program, &report)?;
     let seen = search.seen().difference(&portion.seen).cloned().collect();
     let (explored, racing, [missing, unfinished]) = search.into_explorations();
     Ok(Made {
@@ -193,17 +238,16 @@ impl Divided {
         let points = self.campaign.points().iter();
         let points = points.filter_map(|n| self.statements.get(*n as usize));
         let points: Vec<String> = points.cloned().collect();
+        // No longer than its share of what there was so far: what is left of it others may be waiting for.
+        let share = self.campaign.executions_now() / self.at_once as u64;
+        let executions = share.max(FIRST).min(self.executions);
         for subtrees in self.campaign.deal(free) {
-            let is_first = subtrees.iter().any(|tree| tree.beginning.is_empty());
             let portion = Portion {
                 round: self.campaign.round(),
                 points: points.clone(),
                 seen: self.seen.clone(),
                 subtrees,
-                executions: match is_first {
-                    true => self.executions.min(FIRST),
-                    false => self.executions,
-                },
+                executions,
             };
             self.lent.insert(self.next, portion);
             self.next += 1;

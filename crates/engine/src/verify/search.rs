@@ -19,8 +19,9 @@ use crate::executions::keys;
 use crate::launch::{Launcher, Plan, RunDir};
 use crate::session::{Accidents, Session};
 use bounded::Bounds;
+use driver::interrupt::Interrupts;
 use driver::options::{Control, Mode, Statement};
-use driver::pool::{self, Ended, Next, Work, WorkResult};
+use driver::pool::{Ended, Next, Pool, Work, WorkResult};
 use driver::process::{Input, Output, Stopped};
 use driver::run::{Request, RunResult};
 use driver::store::Schedule;
@@ -36,7 +37,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::time::Instant;
-use workers::Workers;
+use workers::{Known, Workers};
 
 /// Runs whose findings are merged: more of the same says nothing new.
 const MOST_RUNS: u64 = 2_000;
@@ -251,8 +252,38 @@ impl<'a> Work<'a> for Watched<'_, 'a, '_> {
     }
 }
 
+/// JVMs that stay from one search to the next: of the same program, with the same scheduling points,
+/// one after the other.
+#[derive(Debug)]
+pub struct Crew<'i> {
+    pool: Pool<'i>,
+    known: Option<Known>,
+}
+
+impl<'i> Crew<'i> {
+    pub fn new(jobs: usize, interrupts: &'i Interrupts) -> Crew<'i> {
+        Crew {
+            pool: Pool::new(jobs, interrupts),
+            known: None,
+        }
+    }
+}
+
 /// Explores the program, or goes on `from` where somebody stopped.
 pub fn explore<'a>(
+    launcher: &'a Launcher<'a>,
+    session: Session,
+    asked: &'a SearchConfig,
+    from: Option<State>,
+    watch: &mut Watch<'_>,
+) -> Result<Search<'a>, Error> {
+    let mut crew = Crew::new(asked.jobs, &launcher.interrupts);
+    explore_with(&mut crew, launcher, session, asked, from, watch)
+}
+
+/// The same with JVMs that may be there already.
+pub fn explore_with<'a>(
+    crew: &mut Crew<'_>,
     launcher: &'a Launcher<'a>,
     session: Session,
     asked: &'a SearchConfig,
@@ -283,24 +314,23 @@ pub fn explore<'a>(
         out_of_time: false,
         mishaps: BTreeMap::new(),
         waits_outside: false,
-        workers: Workers::new(asked.isolate, asked.portion.as_ref()),
+        workers: Workers::new(asked.isolate, asked.portion.as_ref(), crew.known.take()),
     };
     if let Some(state) = from {
         search.restore(state)?;
     }
-    let ended = pool::run_as_it_comes(
-        asked.jobs,
-        asked.deadline,
-        &launcher.interrupts,
-        &mut Watched {
-            search: &mut search,
-            watch,
-        },
-    )?;
+    let mut watched = Watched {
+        search: &mut search,
+        watch,
+    };
+    let ended = crew.pool.run(asked.deadline, &mut watched)?;
     search.interrupted = ended == Ended::Interrupted;
     match search.failure.take() {
         Some(failure) => Err(failure),
-        None => Ok(search),
+        None => {
+            crew.known = search.workers.known();
+            Ok(search)
+        }
     }
 }
 

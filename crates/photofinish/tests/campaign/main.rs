@@ -40,6 +40,7 @@ fn main() {
             verify::portions_come_to_what_one_machine_says,
         ),
         trial("verify::goes_on_after_a_kill", verify::goes_on_after_a_kill),
+        trial("verify::portions_share_jvms", verify::portions_share_jvms),
         trial("bad_usage_is_said", stories::bad_usage),
         page::page(),
     ];

@@ -120,6 +120,33 @@ pub fn portions_come_to_what_one_machine_says() {
     }
 }
 
+/// To start JVMs for each portion would take longer than to explore it.
+pub fn portions_share_jvms() {
+    let program = Program::own(&["Divided", "3", "2"]);
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (java, started) = (file("java"), file("started"));
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *-agentpath*) echo $$ >>'{started}' ;; esac\nexec java \"$@\"\n"
+    );
+    std::fs::write(&java, script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&java, mode).unwrap();
+    let (json, results) = (file("json"), file("results"));
+    let mut args = start("15", Path::new(&json));
+    args.extend(["--results", &results, "--java", &java, "--jobs", "2"]);
+    args.extend(arguments(&program));
+    let (code, _, err) = run(&args, None);
+    assert_eq!(code, Some(0), "{err}");
+    let (_, out, _) = run(&["status", "--json", "--results", &results], None);
+    let all: Value = serde_json::from_str(&out).unwrap();
+    let portions = all[0]["units"]["done"].as_u64().unwrap();
+    assert!(portions >= 14, "{all}");
+    let jvms = std::fs::read_to_string(&started).unwrap().lines().count();
+    // The first executions in JVMs of their own, and two for each job: one to compare with, one that stays.
+    assert!(jvms <= 12, "{jvms} JVMs for {portions} portions");
+}
+
 /// Waits until so many units have results.
 fn until_done(units: u64, what: impl Fn() -> Option<Value>, log: &Path) {
     let until = Instant::now() + Duration::from_secs(240);

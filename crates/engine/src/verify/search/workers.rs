@@ -92,18 +92,33 @@ pub(super) struct Workers {
     stale: Vec<RunDir>,
 }
 
+/// What is known of workers that were trusted, for the next search with them.
+#[derive(Debug)]
+pub(super) struct Known {
+    reuse: Reuse,
+    root: (Task, Execution),
+}
+
 impl Workers {
-    pub fn new(isolate: bool, portion: Option<&Branches>) -> Workers {
+    /// `known`: workers of an earlier search, which need no trial.
+    pub fn new(isolate: bool, portion: Option<&Branches>, known: Option<Known>) -> Workers {
+        let (reuse, root) = match known {
+            Some(Known { reuse, root }) => (reuse, Some(root)),
+            None => (Reuse::new(isolate), None),
+        };
         Workers {
             // What branches off somewhere is of a larger exploration.
             worth_it: match portion.is_some_and(|portion| !portion.is_root()) {
                 true => 0,
                 false => WORTH_IT,
             },
-            reuse: Reuse::new(isolate),
+            trust: match root.is_some() {
+                true => Trust::Trusted,
+                false => Trust::Untried,
+            },
+            reuse,
             round: 0,
-            trust: Trust::Untried,
-            root: None,
+            root,
             alone: 0,
             reference: None,
             given: BTreeMap::new(),
@@ -112,6 +127,17 @@ impl Workers {
             deaths: BTreeMap::new(),
             stale: Vec::new(),
         }
+    }
+
+    /// After a search of one round whose workers were trusted to its end.
+    pub fn known(&mut self) -> Option<Known> {
+        let is_over = self.given.is_empty() && self.again.is_empty() && self.doubts.is_empty();
+        let is_trusted = self.trust == Trust::Trusted && self.reuse.is_on() && self.round == 0;
+        let root = self.root.clone().filter(|_| is_over && is_trusted)?;
+        Some(Known {
+            reuse: self.reuse.hand_on(),
+            root,
+        })
     }
 
     /// An execution in a JVM of its own is about to be taken in.
@@ -492,13 +518,45 @@ mod tests {
 
     #[test]
     fn a_trial_of_an_earlier_round_says_nothing_of_this_one() {
-        let mut workers = Workers::new(false, None);
+        let mut workers = Workers::new(false, None, None);
         workers.given.insert(0, Given::Trial(0));
         workers.trust = Trust::Trying(TRIALS);
         assert!(workers.is_trying());
         workers.enter(1);
         assert!(!workers.is_trying());
         assert_eq!(workers.trust, Trust::Untried);
+    }
+
+    #[test]
+    fn workers_that_were_trusted_need_no_trial_in_the_next_search() {
+        let mut workers = Workers::new(false, None, None);
+        let job = Job {
+            id: 0,
+            beginning: Vec::new(),
+            order: explore::Order::default(),
+            preemptions: None,
+            sample: None,
+        };
+        workers.root = Some((Task { round: 0, job }, execution(&[Op::End])));
+        assert!(workers.known().is_none(), "they were not tried");
+        workers.trust = Trust::Trusted;
+        workers.reuse.count();
+        let known = workers.known();
+        assert!(known.is_some());
+        // What they made is counted where they made it.
+        assert_eq!(workers.reuse.made(), 1);
+        let mut next = Workers::new(false, None, known);
+        assert_eq!((next.trust, next.reuse.made()), (Trust::Trusted, 0));
+        next.enter(0);
+        assert_eq!(next.trust, Trust::Trusted);
+        // In another round classes are other ones.
+        next.enter(1);
+        assert!(next.known().is_none());
+        let mut off = Workers::new(false, None, None);
+        off.trust = Trust::Trusted;
+        off.root = workers.root.clone();
+        off.reuse.give_up("they were wrong");
+        assert!(off.known().is_none());
     }
 
     #[test]

@@ -126,11 +126,12 @@ async fn here(args: &Start, outputs: Outputs, stop: &Arc<AtomicBool>) -> Result<
     let worker = Worker::new(
         Arc::new(queue.clone()),
         machine,
-        bundles,
+        bundles.clone(),
         stop.clone(),
         jobs,
         tell,
     );
+    let resting = worker.clone();
     let mut working = tokio::spawn(async move { worker.run().await });
     let mut account = Account::new(queue.campaign());
     let mut lines = Lines::new(args.show.quiet);
@@ -146,6 +147,9 @@ async fn here(args: &Start, outputs: Outputs, stop: &Arc<AtomicBool>) -> Result<
         // Runs end by the same signal; their units have no results.
         let _ = tokio::time::timeout(std::time::Duration::from_secs(20), working).await;
     }
+    // Tasks of the worker may go on for a while, and would not come to remove it.
+    resting.rest().await;
+    bundles.clear();
     finish(args, outputs, &account, ended)
 }
 

@@ -101,6 +101,7 @@ pub async fn command(args: &Work) -> Result<u8, Failure> {
         }
         total += workers.iter().map(Worker::units).sum::<u64>();
     }
+    bundles.clear();
     if !quiet {
         say!("worker {} ends after {total} units", machine.worker);
     }
