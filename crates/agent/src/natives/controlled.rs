@@ -4,7 +4,7 @@
 use super::jdk::{Method0, original, wrapped};
 use super::{Env, controlled, instead, with};
 use crate::agent;
-use crate::control::{Control, Place};
+use crate::control::Control;
 use crate::jni::Ref;
 use jni_sys::{jboolean, jint, jlong};
 use std::ffi::c_void;

@@ -2,7 +2,7 @@
 
 use instrument::initialisers::{Initialiser, initialiser};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use test_support::jdk::{Scratch, path, run};
 
 const SOURCE: &str = concat!(
@@ -10,7 +10,11 @@ const SOURCE: &str = concat!(
     "/tests/initialisers/Statics.java"
 );
 
-fn compiled() -> BTreeMap<String, Arc<[u8]>> {
+type Classes = BTreeMap<String, Arc<[u8]>>;
+
+static CLASSES: LazyLock<Classes> = LazyLock::new(compiled);
+
+fn compiled() -> Classes {
     let scratch = Scratch::new("initialisers");
     let out = scratch.0.join("classes");
     run("javac", &["-g", "-Xlint:none", "-d", path(&out), SOURCE]);
@@ -25,7 +29,7 @@ fn compiled() -> BTreeMap<String, Arc<[u8]>> {
 
 #[test]
 fn what_initialisers_do() {
-    let classes = compiled();
+    let classes = &*CLASSES;
     let text = std::fs::read_to_string(SOURCE).unwrap();
     let kinds = ["class ", "enum ", "interface "];
     let mut seen = 0;
@@ -54,7 +58,7 @@ fn what_initialisers_do() {
 /// The table that a switch makes of an enumeration's constants.
 #[test]
 fn tables_of_switches_are_a_class_s_own() {
-    let classes = compiled();
+    let classes = &*CLASSES;
     let found = initialiser("Switches$1", &|name| classes.get(name).cloned());
     assert_eq!(found, Initialiser::Own);
 }
@@ -63,7 +67,7 @@ fn tables_of_switches_are_a_class_s_own() {
 fn a_class_that_is_not_known_is_not_understood() {
     let found = initialiser("Nobody", &|_| None);
     assert!(matches!(found, Initialiser::Other(_)));
-    let classes = compiled();
+    let classes = &*CLASSES;
     let only = |name: &str| (name == "WritesFar").then(|| classes[name].clone());
     assert!(matches!(
         initialiser("WritesFar", &only),
