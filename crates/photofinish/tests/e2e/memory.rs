@@ -276,8 +276,9 @@ fn a_program_that_never_ends_without_the_tool_is_tried_all_the_same() {
     assert_eq!(
         story,
         [
+            "sets Heater.on = true",
             "sets Heater.on = false",
-            "reads Heater.on (true, the value before any write)",
+            "reads Heater.on (true, an older value)",
             "reads true for ever: nothing says that it ever sees false",
         ]
     );
