@@ -151,6 +151,8 @@ fn trials_side_by_side_give_the_same_result() {
         found.report["timing"] = Value::Null;
         // Where a trial was made is no part of its result.
         found.report["schedules"]["reused_jvms"] = Value::Null;
+        // In runs that nobody controls the program may meet its race by itself.
+        found.report["reference_runs"] = Value::Null;
         for run in found.report["runs"].as_array_mut().unwrap() {
             run["seconds"] = Value::Null;
         }
