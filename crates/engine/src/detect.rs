@@ -280,6 +280,7 @@ impl<'a> ScheduledRuns<'a> {
             saturated,
             reused_jvms: made.reused,
             isolated: made.isolated,
+            reloads: made.reloads,
         });
         Ok(())
     }

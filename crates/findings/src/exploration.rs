@@ -41,6 +41,9 @@ pub struct Exploration {
     pub reused_jvms: u64,
     /// Why every execution had a JVM of its own, if so.
     pub isolated: Option<String>,
+    /// Why executions of one JVM loaded the program's classes anew each time, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reloads: Option<String>,
     /// Why it is not complete, in words.
     pub not_complete: Vec<String>,
     /// A limit, and nothing else, kept it from being complete.
@@ -149,6 +152,9 @@ pub struct Schedules {
     pub reused_jvms: u64,
     /// Why every execution had a JVM of its own, if so.
     pub isolated: Option<String>,
+    /// Why executions of one JVM loaded the program's classes anew each time, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reloads: Option<String>,
 }
 
 impl Schedules {
@@ -159,5 +165,6 @@ impl Schedules {
         self.saturated |= more.saturated;
         self.reused_jvms += more.reused_jvms;
         self.isolated = self.isolated.take().or(more.isolated);
+        self.reloads = self.reloads.take().or(more.reloads);
     }
 }

@@ -183,6 +183,7 @@ impl Work<'_> {
             different: taken.orders.len() as u64,
             reused_jvms: made.reused,
             isolated: made.isolated,
+            reloads: made.reloads,
             ..Schedules::default()
         });
         self.interrupted |= made.ended == Ended::Interrupted;

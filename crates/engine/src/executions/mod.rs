@@ -107,6 +107,8 @@ pub struct Made {
     /// Executions of reused JVMs that were taken, and why there are no more.
     pub reused: u64,
     pub isolated: Option<String>,
+    /// Why executions of one JVM loaded the program's classes anew, if they did.
+    pub reloads: Option<String>,
 }
 
 impl<'l> Executions<'l> {
@@ -167,6 +169,7 @@ impl<'l> Executions<'l> {
                 ended,
                 reused: self.common.reuse.made() - before,
                 isolated: self.common.reuse.why_not(),
+                reloads: self.common.reuse.reloads(),
             }),
         }
     }
@@ -373,7 +376,8 @@ impl<'l> Service<'_, 'l> {
             Trust::Untried | Trust::Trying => return None,
         };
         self.given.insert(number, given);
-        Some(Next::Ask(0, Box::new(Ask::Seeds(seeds))))
+        let kind = self.common.reuse.kind();
+        Some(Next::Ask(kind, Box::new(Ask::Seeds(seeds))))
     }
 
     /// How many executions a worker is asked for: one at a time where one died.
@@ -401,6 +405,7 @@ impl<'l> Service<'_, 'l> {
     fn tried(&mut self, answer: Answer) {
         let common = &mut *self.common;
         common.trust = Trust::Trusted;
+        common.reuse.told(answer.reloads);
         if let Some(why) = &answer.unfit {
             return common.reuse.give_up(why);
         }
@@ -415,14 +420,17 @@ impl<'l> Service<'_, 'l> {
             return common.reuse.trial_failed(why);
         }
         if let Some(how) = pairs().find_map(|(then, now)| difference(then, now)) {
-            common.reuse.give_up(&format!(
-                "the first were not the same in a JVM that is used again: {how}"
-            ));
+            let why = format!("the first were not the same in a JVM that is used again: {how}");
+            match common.reuse.gives_up_classes(&why) {
+                true => common.trust = Trust::Untried,
+                false => common.reuse.give_up(&why),
+            }
         }
     }
 
     fn answered(&mut self, range: Range<u64>, answer: Answer) {
         let made = answer.made.len() as u64;
+        self.common.reuse.told(answer.reloads);
         let mut numbers = range.clone();
         for (number, run) in numbers.by_ref().zip(answer.made) {
             let is_last = number == range.start + made - 1;

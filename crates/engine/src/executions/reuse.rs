@@ -26,6 +26,10 @@ pub struct Reuse {
     /// Nobody wants them.
     unwanted: bool,
     wrong: u32,
+    /// Executions load the program's classes anew, since keeping them was wrong; and why those
+    /// do that of which nobody said so.
+    new_classes: bool,
+    reloads: Option<String>,
     /// Trials of workers that came to nothing.
     failed: u32,
     /// Executions that they made and that count.
@@ -40,6 +44,8 @@ impl Reuse {
             off: None,
             unwanted: isolate,
             wrong: 0,
+            new_classes: false,
+            reloads: None,
             failed: 0,
             made: 0,
             hired: 0,
@@ -70,6 +76,7 @@ impl Reuse {
             made: 0,
             dirs: std::mem::take(&mut self.dirs),
             off: self.off.clone(),
+            reloads: self.reloads.clone(),
             ..*self
         }
     }
@@ -83,8 +90,35 @@ impl Reuse {
         self.off.get_or_insert_with(|| why.to_owned());
     }
 
+    /// Workers of another kind are of no use any more.
+    pub fn kind(&self) -> u64 {
+        self.new_classes.into()
+    }
+
+    /// An answer of a worker says why its executions load the program's classes anew.
+    pub fn told(&mut self, reloads: Option<String>) {
+        if reloads.is_some() {
+            self.reloads = reloads;
+        }
+    }
+
+    /// Why executions load classes anew, if they do.
+    pub fn reloads(&self) -> Option<String> {
+        self.reloads.clone()
+    }
+
+    /// Something was not the same with the classes of an earlier execution, or may not have been: from
+    /// now on each has its own. False if that is so already.
+    pub fn gives_up_classes(&mut self, why: &str) -> bool {
+        self.reloads.get_or_insert_with(|| why.to_owned());
+        !std::mem::replace(&mut self.new_classes, true)
+    }
+
     /// A fresh JVM showed something else.
     pub fn was_wrong(&mut self) {
+        if self.gives_up_classes(NOT_THE_SAME) {
+            return;
+        }
         self.wrong += 1;
         if self.wrong >= PATIENCE {
             self.give_up(NOT_THE_SAME);
@@ -109,6 +143,7 @@ impl Reuse {
         let dir = launcher.directory(&format!("worker-{}", self.hired))?;
         let control = plan.control.map(|control| Control {
             worker: true,
+            new_classes: self.new_classes,
             ..control
         });
         let request = launcher.request(&dir, Plan { control, ..plan });

@@ -87,6 +87,7 @@ pub fn hidden(hunt: &mut Hunt<'_>) -> Result<String, Error> {
         orders: Default::default(),
         reused_jvms: made.reused,
         isolated: made.isolated,
+        reloads: made.reloads,
     });
     hunt.interrupted |= made.ended == Ended::Interrupted;
     if ran < wanted && !hunt.over() {

@@ -216,6 +216,7 @@ struct Completeness {
     reused: u64,
     samples: findings::exploration::Samples,
     isolated: Option<String>,
+    reloads: Option<String>,
     /// Why it is not complete.
     reasons: Vec<String>,
     /// A limit is the only reason.
@@ -275,6 +276,7 @@ impl Completeness {
                 ..explored.samples.told()
             },
             isolated: explored.isolated.clone(),
+            reloads: explored.reloads.clone(),
             reasons,
             limited: !explored.is_complete() && explored.missing.is_empty() && progress.lost == 0,
             weak: None,
@@ -311,6 +313,7 @@ impl Completeness {
             estimate: p.estimate.map(|all| all.round()),
             reused_jvms: self.reused,
             isolated: self.isolated.clone(),
+            reloads: self.reloads.clone(),
             not_complete: match self.complete && self.is_divided() {
                 true => vec![ONE_SHARD.to_owned()],
                 false => self.reasons.clone(),

@@ -342,6 +342,7 @@ impl Divided {
             bound: None,
             reused: self.reused,
             isolated: self.isolated.clone(),
+            reloads: None,
         };
         let mut completeness = Completeness::from_standing(&standing);
         // It goes on with its campaign.

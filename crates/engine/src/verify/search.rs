@@ -121,6 +121,7 @@ pub struct Standing {
     /// Executions made in JVMs that made others before, and why there are no more.
     pub reused: u64,
     pub isolated: Option<String>,
+    pub reloads: Option<String>,
 }
 
 /// What a share has to say besides.
@@ -376,6 +377,7 @@ impl<'a> Search<'a> {
             bound: self.asked.config.preemptions,
             reused: self.workers.reuse.made(),
             isolated: self.workers.reuse.why_not(),
+            reloads: self.workers.reuse.reloads(),
         }
     }
 

@@ -64,6 +64,7 @@ pub fn join(known: Exploration, new: Exploration) -> Exploration {
         },
         reused_jvms: known.reused_jvms.saturating_add(new.reused_jvms),
         isolated: least(known.isolated, new.isolated),
+        reloads: least(known.reloads, new.reloads),
         not_complete: reasons.into_iter().collect(),
         limited: !done && !broken,
         // Each shard can be gone on with where it was made.
@@ -126,6 +127,7 @@ pub fn join_schedules(a: Schedules, b: Schedules) -> Schedules {
         saturated: a.saturated && b.saturated,
         reused_jvms: a.reused_jvms.saturating_add(b.reused_jvms),
         isolated: least(a.isolated, b.isolated),
+        reloads: least(a.reloads, b.reloads),
     }
 }
 

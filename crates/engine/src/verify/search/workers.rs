@@ -204,7 +204,8 @@ impl<'a> Search<'a> {
             _ => return None,
         };
         self.workers.given.insert(number, given);
-        Some(Next::Ask(u64::from(round), Box::new(Ask::Job(job))))
+        let kind = u64::from(round) << 1 | self.workers.reuse.kind();
+        Some(Next::Ask(kind, Box::new(Ask::Job(job))))
     }
 
     /// An execution that is to have a JVM of its own.
@@ -344,6 +345,7 @@ impl<'a> Search<'a> {
         if matches!(given, Given::Trial(round) if round != self.workers.round) {
             return Ok(());
         }
+        self.workers.reuse.told(answer.reloads.clone());
         if let Some(why) = &answer.unfit {
             self.workers.reuse.give_up(why);
             self.doubt(given, Doubt::Other);
@@ -371,9 +373,12 @@ impl<'a> Search<'a> {
             _ => Some("it was not told of".into()),
         };
         if let Some(how) = differs {
-            self.workers.reuse.give_up(&format!(
-                "the first was not the same in a JVM that is used again: {how}"
-            ));
+            let why = format!("the first was not the same in a JVM that is used again: {how}");
+            if self.workers.reuse.gives_up_classes(&why) {
+                self.workers.trust = Trust::Untried;
+                return;
+            }
+            self.workers.reuse.give_up(&why);
         }
         self.workers.trust = match self.workers.trust {
             Trust::Trying(left) if left > 1 => Trust::Trying(left - 1),
