@@ -206,10 +206,13 @@ pub fn bad_usage() {
                 "--stop-after",
                 "x",
                 "--",
+                "-cp",
+                dir,
                 "Main",
             ],
             "verify explores whole executions",
         ),
+        (&["start", "--", "Main"], "name the classes that are sent"),
         (&["work"], "needs --nats"),
         (&["report", "--results", dir], "there is no campaign here"),
         (
