@@ -10,7 +10,7 @@
 //! own thread lives: they stay so, where the JVM asks for exactly what is so already. After anything else that it does
 //! to the stack (it opens some of these pages when a stack overflows), its calls are made as they are.
 //!
-//! Where the JVM's library is not as expected, nothing is changed.
+//! What cannot be redirected in the JVM's library is called as it was; each of the functions works without the others.
 
 mod got;
 
